@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* banned.h - turns functions that are easy to misuse into compile errors.
+ *
+ * Force-included for every source file by the build, after the system headers below so that their
+ * own declarations stay untouched. */
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok gmtime localtime ctime asctime atoi atol
+#pragma GCC poison rand srand gets strncpy strncat

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+	pthread_mutex_t lock;
+	char program[64];
+	char *path; /* NULL: stderr */
+	int fd;
+	enum log_level level;
+	log_sink_fn sink;
+	void *sink_arg;
+} logger = { .lock = PTHREAD_MUTEX_INITIALIZER, .program = "muster", .fd = 2, .level = LOG_INFO };
+
+static const char *const level_names[LOG_LEVEL_COUNT] = {
+	"quiet", "fatal", "error", "info", "verbose", "debug", "debug2", "debug3",
+};
+
+void log_start(const char *program, enum log_level level)
+{
+	snprintf(logger.program, sizeof(logger.program), "%s", program);
+	logger.level = level;
+}
+
+static int open_log(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	return fd < 0 ? -errno : fd;
+}
+
+int log_to_file(const char *path)
+{
+	int fd = open_log(path);
+	if (fd < 0)
+		return fd;
+	pthread_mutex_lock(&logger.lock);
+	if (logger.path)
+		close(logger.fd);
+	free(logger.path);
+	logger.path = mem_strdup(path);
+	logger.fd = fd;
+	pthread_mutex_unlock(&logger.lock);
+	return 0;
+}
+
+int log_reopen(void)
+{
+	if (!logger.path)
+		return 0;
+	AUTO_FREE char *path = mem_strdup(logger.path);
+	return log_to_file(path);
+}
+
+void log_set_level(enum log_level level)
+{
+	logger.level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return logger.level;
+}
+
+int log_level_parse(const char *text, enum log_level *ret)
+{
+	uint32_t number;
+	if (str_to_u32(text, &number) == 0) {
+		if (number >= LOG_LEVEL_COUNT)
+			return -ERANGE;
+		*ret = (enum log_level)number;
+		return 0;
+	}
+	for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
+		if (str_ieq(text, level_names[i])) {
+			*ret = (enum log_level)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *log_level_name(enum log_level level)
+{
+	return level_names[level];
+}
+
+void log_set_sink(log_sink_fn sink, void *arg)
+{
+	logger.sink = sink;
+	logger.sink_arg = arg;
+}
+
+/* "[2026-11-15T04:00:55.123] error: text" in files, "program: error: text" on stderr. */
+static int prefix(char *line, size_t size, enum log_level level)
+{
+	const char *kind = level == LOG_INFO ? "" : level_names[level];
+	const char *colon = level == LOG_INFO ? "" : ": ";
+	if (!logger.path)
+		return snprintf(line, size, "%s: %s%s", logger.program, kind, colon);
+	struct timespec now;
+	struct tm tm;
+	char stamp[32];
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
+	return snprintf(line, size, "[%s.%03ld] %s%s", stamp, now.tv_nsec / 1000000, kind, colon);
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
+{
+	if (level > logger.level && !logger.sink)
+		return;
+	char line[4096];
+	int at = logger.sink ? 0 : prefix(line, sizeof(line), level);
+	va_list args;
+	va_start(args, fmt);
+	int len = vsnprintf(line + at, sizeof(line) - (size_t)at - 1, fmt, args);
+	va_end(args);
+	if (logger.sink) {
+		logger.sink(logger.sink_arg, level, line);
+		return;
+	}
+	size_t total = (size_t)at + (size_t)(len < 0 ? 0 : len);
+	if (total > sizeof(line) - 2)
+		total = sizeof(line) - 2;
+	line[total++] = '\n';
+	pthread_mutex_lock(&logger.lock);
+	ssize_t wrote = write(logger.fd, line, total); /* one call: lines never mix */
+	(void)wrote;
+	pthread_mutex_unlock(&logger.lock);
+}

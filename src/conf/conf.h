@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conf.h - a loaded configuration: slurm.conf, gres.conf and topology.conf of one directory.
+ *
+ * Reading is pure text to records: hostlists are expanded (one node_conf per node), DEFAULT lines
+ * are folded in, every value is checked by the row in schema/conf.def, and every problem is reported
+ * as file:line: what is wrong and what would be right.  A key that is known but has no effect here
+ * becomes a note, an unknown one an error with a suggestion.  All memory is in the conf's arena. */
+#pragma once
+#include "base/cleanup.h"
+#include "schema/conf.h"
+#include "schema/node.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct buf;
+struct error;
+
+struct conf_note {
+	const char *where; /* "slurm.conf:12" */
+	const char *text;
+};
+
+struct conf {
+	struct arena *arena;
+	const char *path;             /* of slurm.conf */
+	struct slurm_conf main;       /* one member per key of schema/conf.def */
+	struct node_conf *nodes;      /* expanded, in the order of the file */
+	size_t node_count;
+	struct partition_conf *partitions;
+	size_t partition_count;
+	struct gres_conf *gres;       /* lines of gres.conf, NodeName still a hostlist */
+	size_t gres_count;
+	struct switch_conf *switches; /* lines of topology.conf */
+	size_t switch_count;
+	struct conf_note *notes;
+	size_t note_count;
+};
+
+/* `path` NULL: $SLURM_CONF, else /etc/slurm/slurm.conf. */
+NODISCARD int conf_load(const char *path, struct conf **ret, struct error *err);
+/* From memory, for tests and fuzzing; `read` gives the content of included and sibling files. */
+typedef int (*conf_read_fn)(void *arg, const char *path, struct buf *ret);
+NODISCARD int conf_load_with(const char *path, conf_read_fn read, void *arg, struct conf **ret,
+			     struct error *err);
+void conf_free(struct conf *c);
+
+const struct node_conf *conf_node(const struct conf *c, const char *name);
+const struct partition_conf *conf_partition(const struct conf *c, const char *name);
+/* The generic resources of a node: its Gres= entries joined with the gres.conf lines that apply.
+ * `ret` points into `a`. */
+NODISCARD int conf_node_gres(const struct conf *c, const struct node_conf *n, struct arena *a,
+			     struct node_gres **ret, uint32_t *ret_count, struct error *err);
+/* %h and %n in SlurmdSpoolDir, SlurmdLogFile, SlurmdPidFile. */
+char *conf_expand_path(const char *pattern, const struct node_conf *n, struct arena *a);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* frame.h - how messages are cut out of a byte stream.
+ *
+ * 24 bytes of header, little-endian, then the body:
+ *	u32 magic "MSTR" | u8 version (of the frame alone) | u8 flags | u16 message | u64 request id |
+ *	u32 body length | u32 crc32c of the 20 bytes before it
+ * A request id is chosen by the asking side; its answer carries FRAME_REPLY and the same id.  A
+ * refusal carries FRAME_FAILURE too and a `failure` record.  FRAME_ONEWAY wants no answer. */
+#pragma once
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+enum { FRAME_HEADER = 24, FRAME_VERSION = 1, FRAME_BODY_MAX = 256 << 20 };
+enum frame_flags { FRAME_REPLY = 1, FRAME_FAILURE = 2, FRAME_ONEWAY = 4 };
+
+struct frame {
+	uint8_t flags;
+	uint16_t kind; /* enum message_kind */
+	uint64_t id;
+	uint32_t len;  /* of the body */
+};
+
+void frame_header_put(const struct frame *f, uint8_t ret[FRAME_HEADER]);
+/* -EBADMSG with a reason when these bytes are not one of our headers, -EMSGSIZE beyond `body_max`. */
+NODISCARD int frame_header_get(const uint8_t header[FRAME_HEADER], size_t body_max,
+			       struct frame *ret, struct error *err);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode(encode(x)) = x for every record, filled at random; malformed bytes are refused. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "schema/errors.h"
+#include "schema/events.h"
+#include "schema/messages.h"
+
+#include "../cm.h"
+
+#include <errno.h>
+
+static uint64_t draw(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+static void fill(const struct record *r, void *obj, struct arena *a, uint64_t *seed, int depth);
+
+static void fill_element(const struct field *f, void *at, struct arena *a, uint64_t *seed, int depth)
+{
+	switch (f->kind) {
+	case FIELD_BOOL:
+		*(bool *)at = draw(seed) & 1;
+		break;
+	case FIELD_U32:
+		*(uint32_t *)at = (uint32_t)(draw(seed) >> (draw(seed) % 64));
+		break;
+	case FIELD_U64:
+	case FIELD_I64:
+		*(uint64_t *)at = draw(seed) >> (draw(seed) % 64);
+		break;
+	case FIELD_F64:
+		*(double *)at = (double)(draw(seed) % 1000) / 8;
+		break;
+	case FIELD_ENUM:
+		*(int *)at = f->values->values[draw(seed) % f->values->count].number;
+		break;
+	case FIELD_STR:
+		*(char **)at = arena_printf(a, "%.*s", (int)(draw(seed) % 9), "node[1-3]");
+		break;
+	case FIELD_BYTES: {
+		size_t len = draw(seed) % 300;
+		*(struct bytes *)at = (struct bytes){ arena_alloc(a, len + 1), len };
+		break;
+	}
+	case FIELD_BITS:
+		bitset_init_in(at, (uint32_t)(1 + draw(seed) % 200), a);
+		bitset_add(at, (uint32_t)(draw(seed) % ((struct bitset *)at)->bits));
+		break;
+	case FIELD_RECORD:
+		fill(f->sub, at, a, seed, depth + 1);
+		break;
+	}
+}
+
+static void fill(const struct record *r, void *obj, struct arena *a, uint64_t *seed, int depth)
+{
+	for (size_t i = 0; i < r->field_count; i++) {
+		const struct field *f = &r->fields[i];
+		if (draw(seed) % 3 == 0)
+			continue;
+		char *at = (char *)obj + f->offset;
+		if (f->flags & FIELD_OPTIONAL)
+			*((bool *)obj + f->has_offset) = true;
+		if (!(f->flags & FIELD_REPEATED)) {
+			fill_element(f, at, a, seed, depth);
+			continue;
+		}
+		uint32_t count = depth > 2 ? 0 : (uint32_t)(draw(seed) % 4);
+		size_t size = f->kind == FIELD_RECORD ? f->sub->size : 16; /* at least any scalar */
+		if (f->kind == FIELD_STR || f->kind == FIELD_U64)
+			size = 8;
+		if (f->kind == FIELD_U32)
+			size = 4;
+		char *list = arena_alloc(a, size * (count + 1));
+		for (uint32_t n = 0; n < count; n++)
+			fill_element(f, list + n * size, a, seed, depth);
+		memcpy(at, &list, sizeof(list));
+		memcpy((char *)obj + f->count_offset, &count, sizeof(count));
+	}
+}
+
+static void round_trip(const struct record *r, uint64_t seed)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_BUF struct buf bytes = {};
+	void *original = arena_alloc(a, r->size), *read = arena_alloc(a, r->size);
+	void *copied = mem_alloc(r->size), *heap = mem_alloc(r->size);
+	fill(r, original, a, &seed, 0);
+	record_encode(r, original, &bytes);
+
+	struct error err = {};
+	if (record_decode(r, read, bytes.data, bytes.len, a, &err) < 0)
+		fail_msg("%s: %s", r->name, err.text);
+	assert_true(record_equal(r, original, read));
+	assert_int_equal(record_decode(r, heap, bytes.data, bytes.len, NULL, NULL), 0);
+	assert_true(record_equal(r, original, heap));
+	record_copy(r, copied, heap, NULL);
+	assert_true(record_equal(r, original, copied));
+
+	for (size_t cut = 0; cut < bytes.len; cut += 1 + bytes.len / 50) { /* never crashes */
+		void *part = mem_alloc(r->size);
+		(void)!record_decode(r, part, bytes.data, cut, NULL, NULL);
+		record_done(r, part);
+		free(part);
+	}
+	for (int n = 0; n < 20 && bytes.len; n++) {
+		bytes.data[draw(&seed) % bytes.len] ^= (uint8_t)(1u << (draw(&seed) % 8));
+		void *bent = mem_alloc(r->size);
+		(void)!record_decode(r, bent, bytes.data, bytes.len, NULL, NULL);
+		record_done(r, bent);
+		free(bent);
+	}
+	record_done(r, heap);
+	record_done(r, copied);
+	free(heap);
+	free(copied);
+}
+
+static void every_record_round_trips(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		for (int i = 0; i < EVENT_KIND_COUNT; i++)
+			if (event_records[i])
+				round_trip(event_records[i], seed * 7919);
+		for (int i = 0; i < MSG_COUNT; i++) {
+			if (message_descs[i].request)
+				round_trip(message_descs[i].request, seed * 104729);
+			if (message_descs[i].reply)
+				round_trip(message_descs[i].reply, seed * 1299709);
+		}
+	}
+}
+
+static void unknown_tags_are_skipped(void **state)
+{
+	(void)state;
+	const uint8_t bytes[] = { 0xf8, 0x3e, 7, 0xfa, 0x3e, 2, 'h', 'i', 0x08, 42 };
+	struct job_requeued ev = {};
+	assert_int_equal(record_decode(&job_requeued_record, &ev, bytes, sizeof(bytes), NULL, NULL), 0);
+	assert_int_equal(ev.job_id, 42);
+}
+
+static void limits_are_kept(void **state)
+{
+	(void)state;
+	AUTO_BUF struct buf out = {};
+	char *name = mem_alloc(400);
+	memset(name, 'x', 300);
+	struct partition_removed ev = { .name = name };
+	record_encode(&partition_removed_record, &ev, &out);
+	struct partition_removed back = {};
+	struct error err = {};
+	assert_int_equal(record_decode(&partition_removed_record, &back, out.data, out.len, NULL, &err),
+			 -EMSGSIZE);
+	assert_string_equal(err.text, "name of partition_removed is longer than 256 bytes");
+	free(name);
+}
+
+static void masks_choose_fields(void **state)
+{
+	(void)state;
+	AUTO_BUF struct buf out = {};
+	struct job_node_clean ev = { .job_id = 7, .attempt = 2, .node = 3 };
+	struct field_mask mask = {};
+	field_mask_add(&mask, record_field(&job_node_clean_record, "node")->tag);
+	record_encode_some(&job_node_clean_record, &ev, &mask, &out);
+	struct job_node_clean back = {};
+	assert_int_equal(record_decode(&job_node_clean_record, &back, out.data, out.len, NULL, NULL), 0);
+	assert_int_equal(back.job_id, 0);
+	assert_int_equal(back.node, 3);
+}
+
+static void enums_and_attributes(void **state)
+{
+	(void)state;
+	int v;
+	assert_true(enum_parse(&job_state_enum, "oom", &v));
+	assert_int_equal(v, JOB_STATE_OUT_OF_MEMORY);
+	assert_string_equal(enum_text(&error_code_enum, E_INVALID_JOB_ID), "Invalid job id specified");
+	char value[16];
+	assert_true(field_attr(record_field_by_key(&partition_conf_record, "lln"), "use", value, sizeof(value)));
+	assert_string_equal(value, "no");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_record_round_trips), cmocka_unit_test(unknown_tags_are_skipped),
+		cmocka_unit_test(limits_are_kept),          cmocka_unit_test(masks_choose_fields),
+		cmocka_unit_test(enums_and_attributes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
