@@ -247,7 +247,7 @@ class CWriter:
 
     def descriptor(self, r):
         rows = []
-        for f in sorted(r.fields, key=lambda f: f.tag):
+        for position, f in sorted(enumerate(r.fields), key=lambda p: p[1].tag):
             _, kind, sub = self.kind_of(f)
             limit = f.limit
             if limit is None:
@@ -256,7 +256,8 @@ class CWriter:
             extra = {k: v for k, v in f.attrs.items()}
             row = [
                 f".tag = {f.tag}", f".kind = FIELD_{kind}", f".flags = {' | '.join(flags) or 0}",
-                f".name = \"{f.name}\"", f".offset = offsetof(struct {r.name}, {f.name})", f".limit = {limit}",
+                f".row = {position}", f".name = \"{f.name}\"",
+                f".offset = offsetof(struct {r.name}, {f.name})", f".limit = {limit}",
             ]
             if f.optional:
                 row.append(f".has_offset = offsetof(struct {r.name}, has_{f.name})")

@@ -61,6 +61,7 @@ struct field {
 	uint32_t tag; /* wire number: never reused, never renumbered */
 	enum field_kind kind;
 	uint32_t flags;
+	uint32_t row; /* position among the rows of the .def file: the order in which people read them */
 	const char *name;
 	size_t offset, has_offset, count_offset;
 	size_t limit; /* longest text, or most elements */
