@@ -23,5 +23,5 @@ NODISCARD int gres_parse(const char *text, struct arena *a, struct gres_spec **r
 /* [type:]n[,type:n] of --gpus and its kin; every entry gets `name`. */
 NODISCARD int gres_parse_counts(const char *text, const char *name, struct arena *a,
 				struct gres_spec **ret, uint32_t *ret_count, struct error *err);
-/* gpu:h100:4 with `sep` between name, type and count; used for Gres=, TresPerNode= and their like. */
+/* gpu:h100:4 behind `prefix`: "" for Gres=, "gres/" for TresPerNode= and their like. */
 void gres_print(const struct gres_spec *g, const char *prefix, struct buf *out);
