@@ -38,5 +38,10 @@ NODISCARD int auth_sign(struct auth *a, const struct identity *who, usec_t now, 
 			struct error *err);
 NODISCARD int auth_verify(struct auth *a, const void *token, size_t len, usec_t now,
 			  struct identity *ret, struct error *err);
+/* Do auth_sign and auth_verify wait for another process (munged)?  Then they belong on a thread of
+ * the pool, where they may run at any time; others run on the thread that owns `a`. */
+bool auth_may_block(const struct auth *a);
+/* Can it sign for other users than the one this process runs as? */
+bool auth_can_vouch(const struct auth *a);
 /* Writes a new random key file with mode 0600; an existing one is left alone. */
 NODISCARD int auth_make_key(const char *path, struct error *err);
