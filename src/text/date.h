@@ -14,6 +14,6 @@ enum { DATE_TEXT = 64 };
  * tomorrow, midnight, noon, elevenses, fika, teatime, and a date followed by -time or a blank and time.
  * A time of day that has passed is tomorrow's. */
 NODISCARD int date_parse(const char *text, usec_t now, usec_t *ret, struct error *err);
-/* 2026-11-15T04:00:55; SLURM_TIME_FORMAT is applied by `format` ("standard", "relative", strftime). */
+/* 2026-11-15T04:00:55, "Unknown" for 0; SLURM_TIME_FORMAT is applied by `format` ("standard", "relative", strftime). */
 void date_print(usec_t when, char ret[DATE_TEXT]);
 void date_print_as(usec_t when, usec_t now, const char *format, char ret[DATE_TEXT]);

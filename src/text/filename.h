@@ -15,8 +15,8 @@ struct filename_values {
 	const char *node_name, *user, *job_name;
 };
 
-/* %% %A %a %b %J %j %N %n %r %s %t %u %x, a width pads numbers with zeros up to 10, `\\` in front
- * switches expansion off. */
+/* %% %A %a %b %J %j %N %n %r %s %t %u %x; a width pads numbers with zeros, up to 10.  A backslash
+ * anywhere switches expansion off and is left out itself.  Other letters stay as they are. */
 char *filename_expand(const char *pattern, const struct filename_values *v, struct arena *a);
 /* Would tasks (or nodes) get different files? */
 bool filename_is_per_task(const char *pattern);

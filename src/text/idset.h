@@ -30,7 +30,8 @@ struct array_spec {
 /* Ids must be below `id_max` (MaxArraySize). */
 NODISCARD int array_parse(const char *text, uint32_t id_max, struct arena *a, struct array_spec *ret,
 			  struct error *err);
-/* "5-6,9"; more than `text_max` characters end in "..." as SLURM_BITSTR_LEN asks; 0 is no limit. */
+/* "5-6,9", or "0-12:4" for more than two ids of one distance.  More than `text_max` characters end in
+ * ",..." as SLURM_BITSTR_LEN asks; 0 is no limit. */
 void idset_print(const struct idset_range *ranges, uint32_t count, uint32_t text_max, struct buf *out);
 uint64_t idset_total(const struct idset_range *ranges, uint32_t count);
 bool idset_has(const struct idset_range *ranges, uint32_t count, uint32_t id);
