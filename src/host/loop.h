@@ -3,8 +3,8 @@
  *
  * Everything that is not deterministic by itself is reached through host/.  Two implementations
  * have these symbols: host/loop_uv.c on libuv, and sim/ in virtual time.  Callbacks run on the
- * thread of the loop, never block and never run the loop again.  A loop belongs to one thread; only
- * loop_wake may be called from others. */
+ * thread of the loop, never block and never run the loop again.  A loop belongs to one thread: none
+ * of its functions may be called from another, loop_work is the way there and back. */
 #pragma once
 #include "base/cleanup.h"
 #include "base/time.h"

@@ -32,7 +32,8 @@ struct stream *stream_connect_tcp(struct loop *l, const char *host, uint16_t por
 				  const struct stream_handler *h, void *arg);
 struct stream *stream_connect_unix(struct loop *l, const char *path, const struct stream_handler *h,
 				   void *arg);
-/* Takes over a connected socket, pipe end or terminal that the process already has open. */
+/* Takes over a connected socket, pipe end, terminal or file that the process already has open.  It is
+ * read from as far as its mode allows: pause what is only to be written, a terminal say. */
 struct stream *stream_adopt(struct loop *l, int fd, const struct stream_handler *h, void *arg);
 
 void stream_set_handler(struct stream *s, const struct stream_handler *h, void *arg);
