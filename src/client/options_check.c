@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What single values cannot tell: options that exclude one another, and numbers that follow.
+ *
+ * The controller checks again what it must rely on; here the user gets an answer that names the
+ * options.  Numbers are filled in only where they follow from what was asked: tasks from GPUs, the
+ * range of nodes from tasks. */
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "client/options.h"
+#include "schema/errors.h"
+#include "text/hostlist.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int refuse(struct options *o, struct error *err, const char *text)
+{
+	o->exit_code = OPTION_EXIT_ERROR;
+	return error_set(err, -EINVAL, "%s", text);
+}
+
+static int refuse_gres(struct options *o, struct error *err, const char *text)
+{
+	o->exit_code = OPTION_EXIT_ERROR;
+	return error_set(err, -E_INVALID_GRES, "%s: %s", enum_text(&error_code_enum, E_INVALID_GRES), text);
+}
+
+/* Two options of the same source; of different sources the higher one has won already. */
+static bool both_given(const struct options *o, const char *a, const char *b)
+{
+	enum option_source at = options_source(o, a);
+	return at != OPTION_UNSET && at == options_source(o, b);
+}
+
+static bool has_untyped_gpu(const struct gres_request *list, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (str_eq(list[i].name, "gpu") && !list[i].type)
+			return true;
+	return false;
+}
+
+static bool has_typed_gpu(const struct gres_request *list, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (str_eq(list[i].name, "gpu") && list[i].type)
+			return true;
+	return false;
+}
+
+static uint64_t count_gpus(const struct gres_request *list, uint32_t count)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (str_eq(list[i].name, "gpu"))
+			sum += list[i].count;
+	return sum;
+}
+
+/* Is one of name:type:count,... a GPU? */
+static bool names_gpu(const char *list)
+{
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (str_starts(p, "gres/") || str_starts(p, "gres:"))
+			p += 5;
+		if (str_starts(p, "gpu") && strchr(":=,", p[3])) /* strchr finds the end, too */
+			return true;
+	}
+	return false;
+}
+
+static int check_conflicts(struct options *o, struct error *err)
+{
+	static const struct {
+		const char *a, *b;
+	} pairs[] = { { "mem", "mem-per-cpu" }, { "exclusive", "oversubscribe" }, { "gpu-bind", "tres-bind" },
+		      { "nodelist", "nodefile" } };
+	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
+		if (both_given(o, pairs[i].a, pairs[i].b))
+			return refuse(o, err, arena_printf(o->arena, "--%s and --%s exclude each other", pairs[i].a,
+							   pairs[i].b));
+	struct job_spec *spec = &o->at.spec;
+	if (spec->has_time_min && spec->has_time_limit && spec->time_limit && spec->time_min > spec->time_limit)
+		return refuse(o, err, "--time-min is longer than --time");
+	return 0;
+}
+
+static int check_types(struct options *o, struct error *err)
+{
+	const struct resource_request *q = &o->at.spec.request;
+	const struct {
+		const struct gres_request *list;
+		uint32_t count;
+	} lists[] = { { q->gres_per_job, q->n_gres_per_job },
+		      { q->gres_per_node, q->n_gres_per_node },
+		      { q->gres_per_task, q->n_gres_per_task } };
+	for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+		if (has_untyped_gpu(lists[i].list, lists[i].count) && has_typed_gpu(lists[i].list, lists[i].count))
+			return refuse_gres(o, err, "GPUs are asked for both with and without a type");
+	return 0;
+}
+
+/* --gpus with --gpus-per-node fixes the number of nodes. */
+static int settle_nodes_by_gpus(struct options *o, uint64_t job, uint64_t node, struct error *err)
+{
+	struct resource_request *q = &o->at.spec.request;
+	if (job % node)
+		return refuse_gres(o, err, "--gpus is not a multiple of the GPUs per node");
+	uint64_t nodes = job / node;
+	if (options_source(o, "nodes") != OPTION_UNSET && (nodes < q->nodes_min || nodes > q->nodes_max))
+		return refuse_gres(o, err, arena_printf(o->arena, "so many GPUs, with so many on each node, take %llu "
+								  "nodes, and --nodes does not allow that",
+							(unsigned long long)nodes));
+	q->nodes_min = q->nodes_max = (uint32_t)nodes;
+	return 0;
+}
+
+/* --gpus-per-task needs to know how many tasks there are, or tells it. */
+static int settle_tasks_by_gpus(struct options *o, uint64_t job, uint64_t task, struct error *err)
+{
+	struct resource_request *q = &o->at.spec.request;
+	if (job) {
+		if (job % task)
+			return refuse_gres(o, err, "--gpus is not a multiple of --gpus-per-task");
+		if (q->has_ntasks && q->ntasks != job / task)
+			return refuse_gres(o, err, arena_printf(o->arena, "--gpus and --gpus-per-task make %llu tasks, but "
+									  "--ntasks is %u",
+								(unsigned long long)(job / task), q->ntasks));
+		q->has_ntasks = true;
+		q->ntasks = (uint32_t)(job / task);
+	} else if (!q->has_ntasks) {
+		bool fixed = options_source(o, "nodes") != OPTION_UNSET && q->nodes_min == q->nodes_max;
+		if (!fixed)
+			return refuse_gres(o, err, "--gpus-per-task needs --ntasks, --gpus or a fixed --nodes to tell how "
+						   "many tasks there are");
+		q->has_ntasks = true;
+		q->ntasks = q->nodes_min * (q->has_ntasks_per_node ? q->ntasks_per_node : 1);
+	}
+	return 0;
+}
+
+static int check_gpus(struct options *o, struct error *err)
+{
+	struct resource_request *q = &o->at.spec.request;
+	uint64_t job = count_gpus(q->gres_per_job, q->n_gres_per_job);
+	uint64_t node = count_gpus(q->gres_per_node, q->n_gres_per_node);
+	uint64_t task = count_gpus(q->gres_per_task, q->n_gres_per_task);
+	if (both_given(o, "gres", "gpus-per-node") && names_gpu(options_value(o, "gres")))
+		return refuse(o, err, "--gres=gpu and --gpus-per-node say the same thing; give one of them");
+	if (job && job < node)
+		return refuse_gres(o, err, "--gpus is less than the GPUs of one node");
+	if (job && job < task)
+		return refuse_gres(o, err, "--gpus is less than --gpus-per-task");
+	if (node && node < task)
+		return refuse_gres(o, err, "the GPUs of one node are fewer than --gpus-per-task");
+	int r = job && node ? settle_nodes_by_gpus(o, job, node, err) : 0;
+	if (r < 0 || !task)
+		return r;
+	if (node && node % task)
+		return refuse_gres(o, err, "the GPUs of one node are not a multiple of --gpus-per-task");
+	if (node && q->has_ntasks_per_node && q->ntasks_per_node != node / task)
+		return refuse_gres(o, err, arena_printf(o->arena, "--gpus-per-task makes %llu tasks on a node, but "
+								  "--ntasks-per-node is %u",
+							(unsigned long long)(node / task), q->ntasks_per_node));
+	return settle_tasks_by_gpus(o, job, task, err);
+}
+
+/* Without --nodes a job's number may be anything up to one task or GPU on each. */
+static void default_nodes(struct resource_request *q)
+{
+	uint64_t most = count_gpus(q->gres_per_job, q->n_gres_per_job);
+	q->nodes_min = 1;
+	if (q->has_ntasks && q->has_ntasks_per_node)
+		q->nodes_min = (q->ntasks + q->ntasks_per_node - 1) / q->ntasks_per_node;
+	if (q->has_ntasks && q->ntasks > most)
+		most = q->ntasks;
+	q->nodes_max = most > q->nodes_min ? (uint32_t)most : q->nodes_min;
+}
+
+/* A step takes the nodes it names; else 0 leaves the number to the controller. */
+static void default_step_nodes(struct options *o)
+{
+	struct resource_request *q = &o->at.spec.request;
+	struct hostlist list;
+	if (q->node_list && hostlist_expand(q->node_list, o->arena, &list, NULL) == 0)
+		q->nodes_min = q->nodes_max = list.count;
+}
+
+static void settle_nodes(struct options *o)
+{
+	struct resource_request *q = &o->at.spec.request;
+	if (options_source(o, "nodes") == OPTION_UNSET && q->nodes_min == 0) {
+		if (o->in_allocation)
+			default_step_nodes(o);
+		else
+			default_nodes(q);
+		return;
+	}
+	if (!q->has_ntasks || q->ntasks >= q->nodes_min || q->ntasks == 0)
+		return;
+	if (options_source(o, "nodes") != OPTION_ENV)
+		vec_push(&o->warnings, arena_printf(o->arena, "warning: %u tasks do not fill %u nodes, using %u",
+						    q->ntasks, q->nodes_min, q->ntasks));
+	q->nodes_min = q->ntasks;
+	if (q->nodes_max > q->ntasks)
+		q->nodes_max = q->ntasks;
+}
+
+int options_check(struct options *o, struct error *err)
+{
+	int r = check_conflicts(o, err);
+	if (r < 0)
+		return r;
+	r = check_types(o, err);
+	if (r < 0)
+		return r;
+	r = o->in_allocation ? 0 : check_gpus(o, err);
+	if (r < 0)
+		return r;
+	settle_nodes(o);
+	return 0;
+}
