@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/demand.h"
+
+#include "base/error.h"
+#include "schema/errors.h"
+
+static uint32_t ceil_div(uint32_t a, uint32_t b)
+{
+	return a / b + (a % b != 0);
+}
+
+/* The number of tasks and nodes: sbatch(1) -N, -n and --ntasks-per-node, in that relation. */
+static int count_tasks(const struct resource_request *r, struct demand *d, struct error *err)
+{
+	d->tasks_per_node = r->has_ntasks_per_node ? r->ntasks_per_node : 0;
+	d->nodes_min = r->nodes_min ? r->nodes_min : 1;
+	d->nodes_max = r->nodes_max ? r->nodes_max : r->nodes_min;
+	if (r->has_ntasks) {
+		d->ntasks = r->ntasks;
+		if (d->ntasks == 0)
+			return error_set(err, -E_INVALID_TASKS, "--ntasks must be at least 1");
+		if (d->nodes_min > d->ntasks)
+			d->nodes_min = d->ntasks; /* a node without a task is of no use */
+		if (!d->nodes_max || d->nodes_max > d->ntasks)
+			d->nodes_max = d->ntasks;
+		if (d->tasks_per_node && d->nodes_min < ceil_div(d->ntasks, d->tasks_per_node))
+			d->nodes_min = ceil_div(d->ntasks, d->tasks_per_node);
+		if (d->nodes_min > d->nodes_max)
+			return error_set(err, -E_TOO_MANY_NODES,
+					 "%u tasks at %u a node need %u nodes, but at most %u are asked for",
+					 d->ntasks, d->tasks_per_node, d->nodes_min, d->nodes_max);
+		return 0;
+	}
+	if (!d->nodes_max)
+		d->nodes_max = d->nodes_min;
+	d->tasks_follow_nodes = true;
+	d->ntasks = d->nodes_min * (d->tasks_per_node ? d->tasks_per_node : 1);
+	return 0;
+}
+
+int demand_from(const struct resource_request *r, struct demand *ret, struct error *err)
+{
+	struct demand d = { .request = r };
+	if (r->nodes_max && r->nodes_min > r->nodes_max)
+		return error_set(err, -E_TOO_MANY_NODES, "at least %u and at most %u nodes cannot both be",
+				 r->nodes_min, r->nodes_max);
+	int e = count_tasks(r, &d, err);
+	if (e < 0)
+		return e;
+	d.cpus_per_task = r->has_cpus_per_task && r->cpus_per_task ? r->cpus_per_task : 1;
+	d.cpus_min = r->has_mincpus ? r->mincpus : 0;
+	d.exclusive = r->exclusive == EXCLUSIVE_KIND_NODE;
+	d.whole_memory = (r->has_mem_per_node_mib && r->mem_per_node_mib == 0) ||
+			 (!r->has_mem_per_node_mib && !r->has_mem_per_cpu_mib && !r->has_mem_per_gpu_mib);
+	d.mem_per_node = r->has_mem_per_node_mib ? r->mem_per_node_mib : 0;
+	d.mem_per_cpu = r->has_mem_per_cpu_mib ? r->mem_per_cpu_mib : 0;
+	d.mem_per_gpu = r->has_mem_per_gpu_mib ? r->mem_per_gpu_mib : 0;
+	*ret = d;
+	return 0;
+}

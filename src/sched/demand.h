@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* demand.h - a resource request in plain numbers, defaults filled in.
+ *
+ * sbatch(1) lets people leave almost everything open; here is the one place that says what that
+ * means.  Optional fields of the request become numbers, and rules between them are applied. */
+#pragma once
+#include "base/cleanup.h"
+#include "schema/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+struct demand {
+	const struct resource_request *request;
+	uint32_t nodes_min, nodes_max; /* nodes_max is never 0 */
+	uint32_t ntasks;               /* at least 1 */
+	bool tasks_follow_nodes;       /* ntasks is tasks_per_node for every node chosen */
+	uint32_t tasks_per_node;       /* most on one node; 0 is no limit */
+	uint32_t cpus_per_task;
+	uint32_t cpus_min;             /* fewest CPUs on a node */
+	bool whole_memory;             /* --mem=0 or no limit at all */
+	uint64_t mem_per_node, mem_per_cpu, mem_per_gpu; /* MiB; 0 where not asked */
+	bool exclusive;
+};
+
+NODISCARD int demand_from(const struct resource_request *r, struct demand *ret, struct error *err);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fit.h - where a request fits into what is free: which nodes, CPUs, memory and devices.
+ *
+ * First fit over the nodes in order of weight; as few nodes as can hold the tasks, tasks spread
+ * evenly.  Whole cores are given: CPUs of one core never serve two jobs. */
+#pragma once
+#include "base/bitset.h"
+#include "schema/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct buf;
+struct demand;
+struct pool;
+
+struct fit {
+	struct node_alloc *alloc; /* one per node, ascending by position */
+	uint32_t count;
+	uint32_t ntasks;
+};
+
+enum fit_result {
+	FIT_OK,
+	FIT_SHORT,          /* not enough is free */
+	FIT_REQUIRED_DOWN,  /* a node of --nodelist cannot be used */
+};
+
+struct fit_scope {
+	const struct bitset *nodes;   /* of the partition */
+	const struct bitset *blocked; /* kept for a job ahead; NULL for none */
+};
+
+enum fit_result fit_find(const struct pool *p, const struct demand *d, const struct fit_scope *scope,
+			 struct arena *a, struct fit *ret);
+/* Says in one line which dimension no node, or too few nodes, can offer; for a pool as if idle. */
+void fit_explain(const struct pool *p, const struct demand *d, const struct fit_scope *scope,
+		 struct buf *out);
