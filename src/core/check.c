@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must hold after every event:
+ *
+ *   C1  no CPU and no device of a node belongs to two jobs, and what a node counts as used (CPUs,
+ *       memory, devices, jobs) is exactly the sum over the jobs that hold it;
+ *   C2  a job is in exactly the indexes that its state asks for, and the queue is sorted;
+ *   C3  a job that runs has nodes, one that waits has none, one that is over holds none;
+ *   C4  a step lives inside its job's nodes, CPUs and devices;
+ *   C5  ids are unique and below next_job_id; tokens lead to their jobs. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/cluster.h"
+#include "core/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(cond, ...)                                                                           \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			broken(#cond, __VA_ARGS__);                                                \
+	} while (0)
+
+static void broken(const char *what, const char *noun, uint32_t id)
+{
+	fprintf(stderr, "cluster_check: %s %u: %s\n", noun, id, what);
+	abort();
+}
+
+struct tally {
+	struct bitset cpus;
+	uint64_t mem;
+	uint32_t jobs, completing;
+	struct bitset *gres;
+	uint64_t *counts;
+};
+
+static void tally_gres(struct tally *t, const struct node *n, const struct gres_alloc *g)
+{
+	for (uint32_t i = 0; i < n->n_gres; i++) {
+		const struct node_gres *have = &n->gres[i];
+		if (!str_eq(have->name, g->name) || !str_eq(have->type, g->type))
+			continue;
+		if (!have->used.bits) {
+			t->counts[i] += g->count;
+			CHECK(t->counts[i] <= have->count, "node", n->index);
+		}
+		for (uint32_t d = 0; d < have->used.bits; d++) {
+			if (!bitset_has(&g->devices, have->first + d))
+				continue;
+			CHECK(!bitset_has(&t->gres[i], d), "node", n->index);
+			bitset_add(&t->gres[i], d);
+		}
+	}
+}
+
+static void tally_job(struct tally *tallies, const struct cluster *c, const struct job *j)
+{
+	for (uint32_t i = 0; i < j->n_alloc; i++) {
+		const struct node_alloc *a = &j->alloc[i];
+		const struct node *n = cluster_node(c, a->node);
+		CHECK(n, "job", j->id);
+		if (a->clean)
+			continue;
+		struct tally *t = &tallies[a->node];
+		if (a->cores.bits == t->cpus.bits) {
+			CHECK(!bitset_intersects(&t->cpus, &a->cores), "job", j->id);
+			bitset_or(&t->cpus, &a->cores);
+		}
+		t->mem += a->mem_mib;
+		t->jobs++;
+		t->completing += j->completing;
+		for (uint32_t g = 0; g < a->n_gres; g++)
+			tally_gres(t, n, &a->gres[g]);
+	}
+}
+
+static void check_nodes(const struct cluster *c)
+{
+	struct tally *tallies = mem_alloc((c->nodes.count + 1) * sizeof(*tallies));
+	for (size_t i = 0; i < c->nodes.count; i++) {
+		const struct node *n = cluster_node(c, (uint32_t)i);
+		if (!n)
+			continue;
+		bitset_init(&tallies[i].cpus, n->conf.cpus);
+		tallies[i].gres = mem_alloc((n->n_gres + 1) * sizeof(struct bitset));
+		tallies[i].counts = mem_alloc((n->n_gres + 1) * sizeof(uint64_t));
+		for (uint32_t g = 0; g < n->n_gres; g++)
+			bitset_init(&tallies[i].gres[g], n->gres[g].used.bits);
+	}
+	const struct job_entry *e;
+	for (size_t i = 0; (e = map_next(&c->active, &i));)
+		tally_job(tallies, c, &e->job);
+	for (size_t i = 0; i < c->nodes.count; i++) {
+		const struct node *n = cluster_node(c, (uint32_t)i);
+		if (!n)
+			continue;
+		CHECK(n->index == i, "node", n->index);
+		CHECK(bitset_equal(&n->used_cores, &tallies[i].cpus), "node", n->index);
+		CHECK(n->used_mem_mib == tallies[i].mem, "node", n->index);
+		CHECK(n->job_count == tallies[i].jobs, "node", n->index);
+		CHECK(n->completing_count == tallies[i].completing, "node", n->index);
+		for (uint32_t g = 0; g < n->n_gres; g++) {
+			CHECK(bitset_equal(&n->gres[g].used, &tallies[i].gres[g]), "node", n->index);
+			CHECK(n->gres[g].used_count == tallies[i].counts[g], "node", n->index);
+			bitset_done(&tallies[i].gres[g]);
+		}
+		free(tallies[i].gres);
+		free(tallies[i].counts);
+		bitset_done(&tallies[i].cpus);
+	}
+	free(tallies);
+}
+
+static void check_step(const struct job *j, const struct step *s)
+{
+	CHECK(s->n_alloc > 0, "job", j->id);
+	for (uint32_t i = 0; i < s->n_alloc; i++) {
+		int at = alloc_position(j->alloc, j->n_alloc, s->alloc[i].node);
+		CHECK(at >= 0, "job", j->id);
+		CHECK(bitset_contains(&j->alloc[at].cores, &s->alloc[i].cores), "job", j->id);
+	}
+}
+
+static void check_job(const struct cluster *c, const struct job_entry *e)
+{
+	const struct job *j = &e->job;
+	CHECK(map_get(&c->jobs, j->id) == e, "job", j->id);
+	CHECK(j->id < c->next_job_id, "job", j->id);
+	CHECK((map_get(&c->active, j->id) != NULL) == job_is_active(j), "job", j->id);
+	CHECK(j->state != JOB_STATE_PENDING || (!j->n_alloc && !j->n_steps && !j->completing), "job", j->id);
+	CHECK(j->state != JOB_STATE_RUNNING || (j->n_alloc && !j->completing && !j->n_array_tasks), "job", j->id);
+	CHECK(j->attempt >= 1, "job", j->id);
+	CHECK(!job_is_ended(j) || j->completing || !j->n_steps, "job", j->id);
+	for (uint32_t i = 0; i < j->n_alloc; i++)
+		CHECK(job_is_active(j) || j->alloc[i].clean, "job", j->id);
+	for (uint32_t i = 0; i < j->n_steps; i++)
+		check_step(j, &j->steps[i]);
+	for (uint32_t i = 1; i < j->n_array_tasks; i++)
+		CHECK(j->array_tasks[i].first > j->array_tasks[i - 1].last, "job", j->id);
+}
+
+static void check_queue(const struct cluster *c, uint32_t pending)
+{
+	uint32_t unexplained = 0;
+	CHECK(c->pending.count == pending, "queue", (uint32_t)c->pending.count);
+	for (size_t i = 0; i < c->pending.count; i++) {
+		const struct queue_entry *e = &c->pending.at[i];
+		CHECK(e->job == cluster_job(c, e->id), "job", e->id);
+		CHECK(e->job->state == JOB_STATE_PENDING && e->priority == e->job->priority, "job", e->id);
+		unexplained += e->job->reason == JOB_REASON_NONE;
+		if (i == 0)
+			continue;
+		const struct queue_entry *before = e - 1;
+		CHECK(before->tier > e->tier ||
+			      (before->tier == e->tier &&
+			       (before->priority > e->priority ||
+				(before->priority == e->priority && before->id < e->id))),
+		      "job", e->id);
+	}
+	CHECK(unexplained == c->unexplained, "queue", unexplained);
+}
+
+void cluster_check(const struct cluster *c)
+{
+	uint32_t pending = 0, active = 0;
+	const struct job_entry *e;
+	for (size_t i = 0; (e = map_next(&c->jobs, &i));) {
+		check_job(c, e);
+		pending += e->job.state == JOB_STATE_PENDING;
+		active += job_is_active(&e->job);
+	}
+	CHECK(active == c->active.count, "active", active);
+	check_queue(c, pending);
+	check_nodes(c);
+}

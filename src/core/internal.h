@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* internal.h - what the files of core/ share and nobody else needs. */
+#pragma once
+#include "core/cluster.h"
+
+/* The pending queue: kept sorted, so that the planner finds the order ready-made. */
+void queue_insert(struct cluster *c, struct job *j);
+void queue_remove(struct cluster *c, const struct job *j);
+void queue_rebuild(struct cluster *c); /* after tiers changed */
+
+void job_insert(struct cluster *c, const struct job *j); /* copies; fills every index */
+void job_drop(struct cluster *c, uint32_t id);
+void ended_add(struct cluster *c, const struct job *j);
+void ended_remove(struct cluster *c, uint32_t id);
+void partition_insert(struct cluster *c, const struct partition_configured *ev);
+void partition_drop(struct cluster *c, const char *name);
+struct node *node_insert(struct cluster *c, uint32_t index, const char *name);
+
+void blob_ref(struct cluster *c, uint64_t id);
+void blob_unref(struct cluster *c, uint64_t id);
+
+/* What a job has on a node is marked as used, or as free again. */
+void node_take(struct cluster *c, const struct job *j, const struct node_alloc *a);
+void node_give(struct cluster *c, const struct job *j, const struct node_alloc *a);

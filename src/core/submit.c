@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a request to a job in the queue: everything that can be wrong is found here, before anything is
+ * written down, and each refusal names the option and what would be right.  What was left open is
+ * filled in: partition, time limit, memory. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "core/decide.h"
+#include "schema/errors.h"
+#include "sched/demand.h"
+#include "sched/plan.h"
+#include "text/hostlist.h"
+#include "text/idset.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Slurm's priority/basic counts down from here: first come, first served. */
+enum { PRIORITY_FIRST = 4294901760u };
+
+struct accept {
+	const struct cluster *c;
+	const struct submission *s;
+	struct decision *out;
+	struct submit_reply *reply;
+	struct error *err;
+	struct job job;
+	struct sched_view view;
+	bool will_wait; /* a partition limit keeps it from starting for now */
+};
+
+/* ---- what this version cannot do yet ------------------------------------------------------------ */
+
+static int refuse_missing(struct accept *a)
+{
+	const struct job_spec *s = &a->s->request->spec;
+	const struct resource_request *r = &s->request;
+	const struct {
+		bool asked;
+		const char *option;
+	} missing[] = {
+		{ !str_empty(s->dependency), "--dependency" },
+		{ !str_empty(s->reservation), "--reservation" },
+		{ s->has_deadline, "--deadline" },
+		{ s->has_time_min, "--time-min" },
+		{ !str_empty(s->mail_type), "--mail-type" },
+		{ !str_empty(s->wckey), "--wckey" },
+		{ s->no_kill, "--no-kill" },
+		{ !str_empty(r->licenses), "--licenses" },
+		{ r->n_gres_per_socket > 0, "--gpus-per-socket" },
+		{ r->has_ntasks_per_gpu, "--ntasks-per-gpu" },
+		{ r->contiguous, "--contiguous" },
+		{ r->oversubscribe, "--oversubscribe" },
+		{ r->has_sockets_per_node, "--sockets-per-node" },
+		{ r->has_cores_per_socket, "--cores-per-socket" },
+		{ r->has_threads_per_core, "--threads-per-core" },
+		{ r->exclusive > EXCLUSIVE_KIND_NODE, "--exclusive=user|mcs|topo" },
+		{ r->constraint && strpbrk(r->constraint, "|*[]()"), "--constraint with |, *, [] or ()" },
+	};
+	for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
+		if (missing[i].asked)
+			return error_set(a->err, -E_NOT_SUPPORTED, "%s: %s is not built yet",
+					 enum_text(&error_code_enum, E_NOT_SUPPORTED), missing[i].option);
+	return 0;
+}
+
+/* ---- partition --------------------------------------------------------------------------------- */
+
+static void list_partitions(const struct cluster *c, struct buf *out)
+{
+	for (size_t i = 0; i < c->partitions.count; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", c->partitions.at[i]->partition.conf.name);
+}
+
+static bool in_groups(const struct submission *s, const char *allowed)
+{
+	for (const char *p = allowed; *p;) {
+		size_t len = strcspn(p, ",");
+		for (uint32_t i = 0; i < s->group_name_count; i++)
+			if (strlen(s->group_names[i]) == len && strncmp(s->group_names[i], p, len) == 0)
+				return true;
+		p += len + (p[len] == ',');
+	}
+	return false;
+}
+
+static int may_use(struct accept *a, const struct partition *p)
+{
+	const struct partition_conf *conf = &p->conf;
+	const struct caller *who = &a->s->caller;
+	if (conf->state == PARTITION_STATE_DRAIN || conf->state == PARTITION_STATE_INACTIVE)
+		return error_set(a->err, -E_PART_CONFIG, "%s: partition %s takes no jobs at present (State=%s)",
+				 enum_text(&error_code_enum, E_PART_CONFIG), conf->name,
+				 enum_text(&partition_state_enum, conf->state));
+	if (who->uid != 0 && conf->root_only)
+		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s is for root alone",
+				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name);
+	if (who->uid == 0 && conf->disable_root_jobs)
+		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s takes no jobs of root",
+				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name);
+	if (who->uid != 0 && !str_empty(conf->allow_groups) && !str_ieq(conf->allow_groups, "ALL") &&
+	    !in_groups(a->s, conf->allow_groups))
+		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s is for the groups %s",
+				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name, conf->allow_groups);
+	return 0;
+}
+
+/* The first partition of the list; every one of them must exist and be allowed. */
+static int choose_partition(struct accept *a, const struct partition **ret)
+{
+	const char *list = a->s->request->spec.partition;
+	if (str_empty(list)) {
+		*ret = cluster_default_partition(a->c);
+		if (!*ret)
+			return error_set(a->err, -E_DEFAULT_PARTITION, "%s",
+					 enum_text(&error_code_enum, E_DEFAULT_PARTITION));
+		return may_use(a, *ret);
+	}
+	*ret = NULL;
+	for (const char *p = list; *p;) {
+		size_t len = strcspn(p, ",");
+		const char *name = arena_strndup(a->out->arena, p, len);
+		const struct partition *found = cluster_partition(a->c, name);
+		if (!found) {
+			AUTO_BUF struct buf have = {};
+			list_partitions(a->c, &have);
+			return error_set(a->err, -E_INVALID_PARTITION, "%s: '%s' (there are: %s)",
+					 enum_text(&error_code_enum, E_INVALID_PARTITION), name, buf_text(&have));
+		}
+		int e = may_use(a, found);
+		if (e < 0)
+			return e;
+		if (!*ret)
+			*ret = found;
+		p += len + (p[len] == ',');
+	}
+	return 0;
+}
+
+/* ---- the request itself ------------------------------------------------------------------------ */
+
+static int check_names(struct accept *a, const char *list, const char *option)
+{
+	struct hostlist names;
+	if (str_empty(list))
+		return 0;
+	int e = hostlist_expand(list, a->out->arena, &names, a->err);
+	if (e < 0)
+		return error_wrap(a->err, -E_INVALID_NODE_NAME, "%s: %s=%s",
+				  enum_text(&error_code_enum, E_INVALID_NODE_NAME), option, list);
+	for (uint32_t i = 0; i < names.count; i++) {
+		const struct node *n = cluster_node_named(a->c, names.names[i]);
+		if (!n || n->removed)
+			return error_set(a->err, -E_INVALID_NODE_NAME, "%s: %s: there is no node '%s'",
+					 enum_text(&error_code_enum, E_INVALID_NODE_NAME), option, names.names[i]);
+	}
+	return 0;
+}
+
+static bool gres_known(const struct cluster *c, const char *name)
+{
+	const char *list = c->settings.gres_types;
+	for (const char *p = list; *p;) {
+		size_t len = strcspn(p, ",");
+		if (strlen(name) == len && strncmp(p, name, len) == 0)
+			return true;
+		p += len + (p[len] == ',');
+	}
+	return false;
+}
+
+static int check_gres(struct accept *a, const struct gres_request *list, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!gres_known(a->c, list[i].name))
+			return error_set(a->err, -E_INVALID_GRES, "%s: '%s' is not among GresTypes (%s)",
+					 enum_text(&error_code_enum, E_INVALID_GRES), list[i].name,
+					 a->c->settings.gres_types[0] ? a->c->settings.gres_types : "none");
+	return 0;
+}
+
+static int check_feature_names(struct accept *a, const char *constraint)
+{
+	for (const char *p = constraint; p && *p;) {
+		size_t len = strcspn(p, "&,");
+		bool found = false;
+		for (uint32_t i = 0; i < a->view.node_count && !found; i++) {
+			const struct node *n = a->view.nodes[i];
+			for (const char *f = n ? n->features : NULL; f && *f && !found;) {
+				size_t flen = strcspn(f, ",");
+				found = flen == len && strncmp(f, p, len) == 0;
+				f += flen + (f[flen] == ',');
+			}
+		}
+		if (!found)
+			return error_set(a->err, -E_INVALID_FEATURE, "%s: no node has '%.*s'",
+					 enum_text(&error_code_enum, E_INVALID_FEATURE), (int)len, p);
+		p += len + (p[len] != '\0');
+	}
+	return 0;
+}
+
+static void default_memory(struct accept *a, const struct partition *p, struct resource_request *r)
+{
+	const struct settings *set = &a->c->settings;
+	if (r->has_mem_per_node_mib || r->has_mem_per_cpu_mib || r->has_mem_per_gpu_mib)
+		return;
+	if (p->conf.has_def_mem_per_cpu_mib || (!p->conf.has_def_mem_per_node_mib && set->has_def_mem_per_cpu)) {
+		r->has_mem_per_cpu_mib = true;
+		r->mem_per_cpu_mib = p->conf.has_def_mem_per_cpu_mib ? p->conf.def_mem_per_cpu_mib :
+								      set->def_mem_per_cpu;
+	} else if (p->conf.has_def_mem_per_node_mib || set->has_def_mem_per_node) {
+		r->has_mem_per_node_mib = true;
+		r->mem_per_node_mib = p->conf.has_def_mem_per_node_mib ? p->conf.def_mem_per_node_mib :
+									set->def_mem_per_node;
+	}
+}
+
+static int check_request(struct accept *a)
+{
+	const struct resource_request *r = &a->job.spec.request;
+	struct demand d;
+	int e = demand_from(r, &d, a->err);
+	if (e < 0)
+		return e;
+	if ((e = check_names(a, r->node_list, "--nodelist")) < 0 || (e = check_names(a, r->exclude, "--exclude")) < 0)
+		return e;
+	if ((e = check_gres(a, r->gres_per_node, r->n_gres_per_node)) < 0 ||
+	    (e = check_gres(a, r->gres_per_job, r->n_gres_per_job)) < 0 ||
+	    (e = check_gres(a, r->gres_per_task, r->n_gres_per_task)) < 0)
+		return e;
+	if ((r->has_cpus_per_gpu || r->has_mem_per_gpu_mib) && !r->n_gres_per_node && !r->n_gres_per_job &&
+	    !r->n_gres_per_task)
+		return error_set(a->err, -E_INVALID_GRES, "%s: %s needs a request for GPUs",
+				 enum_text(&error_code_enum, E_INVALID_GRES),
+				 r->has_cpus_per_gpu ? "--cpus-per-gpu" : "--mem-per-gpu");
+	return check_feature_names(a, r->constraint);
+}
+
+/* More nodes than the partition has or allows: the job waits and says so (sbatch(1)), unless the site
+ * wants such jobs refused. */
+static int check_limits(struct accept *a, const struct partition *p)
+{
+	uint32_t nodes = a->job.spec.request.nodes_min ? a->job.spec.request.nodes_min : 1;
+	uint32_t most = bitset_count(&p->nodes);
+	if (p->conf.max_nodes && p->conf.max_nodes < most)
+		most = p->conf.max_nodes;
+	bool too_long = p->conf.max_time && (!a->job.time_limit || a->job.time_limit > p->conf.max_time);
+	if (nodes <= most && !too_long)
+		return 0;
+	a->will_wait = true;
+	if (!a->c->settings.enforce_part_limits)
+		return 0;
+	if (too_long)
+		return error_set(a->err, -E_INVALID_TIME_LIMIT, "%s: partition %s allows %" PRId64 " minutes",
+				 enum_text(&error_code_enum, E_INVALID_TIME_LIMIT), p->conf.name,
+				 p->conf.max_time / USEC_PER_MIN);
+	return error_set(a->err, -E_TOO_MANY_NODES, "%s: partition %s allows %u nodes, %u are asked for",
+			 enum_text(&error_code_enum, E_TOO_MANY_NODES), p->conf.name, most, nodes);
+}
+
+/* Can any of the job's partitions ever hold it? */
+static int check_possible(struct accept *a, const struct partition *first)
+{
+	if (a->will_wait)
+		return 0;
+	AUTO_BUF struct buf why = {};
+	if (plan_possible(&a->view, &a->job.spec.request, first, &why))
+		return 0;
+	const char *list = a->job.spec.partition ? a->job.spec.partition : "";
+	for (const char *p = strchr(list, ','); p; p = strchr(p + 1, ',')) {
+		const char *name = arena_strndup(a->out->arena, p + 1, strcspn(p + 1, ","));
+		const struct partition *other = cluster_partition(a->c, name);
+		if (other && plan_possible(&a->view, &a->job.spec.request, other, NULL))
+			return 0;
+	}
+	return error_set(a->err, -E_NODE_CONFIG, "%s: in partition %s %s",
+			 enum_text(&error_code_enum, E_NODE_CONFIG), first->conf.name, buf_text(&why));
+}
+
+static int read_array(struct accept *a)
+{
+	struct array_spec spec;
+	if (str_empty(a->job.spec.array))
+		return 0;
+	int e = array_parse(a->job.spec.array, a->c->settings.max_array_size, a->out->arena, &spec, a->err);
+	if (e < 0)
+		return error_wrap(a->err, -E_INVALID_ARRAY, "%s", enum_text(&error_code_enum, E_INVALID_ARRAY));
+	struct job *j = &a->job;
+	j->array_job_id = j->id;
+	j->n_array_tasks = spec.ids.count;
+	j->array_tasks = ARENA_ARRAY(a->out->arena, struct id_range, spec.ids.count);
+	for (uint32_t i = 0; i < spec.ids.count; i++)
+		j->array_tasks[i] = (struct id_range){ spec.ids.ranges[i].first, spec.ids.ranges[i].last };
+	j->array_limit = spec.limit;
+	j->array_count = spec.total;
+	j->array_min = spec.min;
+	j->array_max = spec.max;
+	j->array_step = spec.step;
+	return 0;
+}
+
+/* ---- the job ----------------------------------------------------------------------------------- */
+
+static uint64_t signature(const struct job *j)
+{
+	AUTO_BUF struct buf bytes = {};
+	record_encode(&resource_request_record, &j->spec.request, &bytes);
+	uint64_t h = hash_bytes(bytes.data, bytes.len);
+	return h ? h : 1;
+}
+
+static void describe(struct accept *a, const struct partition *p)
+{
+	const struct submission *s = a->s;
+	struct job *j = &a->job;
+	j->spec = s->request->spec;
+	j->uid = s->caller.uid;
+	j->gid = s->caller.gid;
+	j->user = (char *)(uintptr_t)s->user;
+	j->group = (char *)(uintptr_t)s->group;
+	j->groups = (uint32_t *)(uintptr_t)s->groups;
+	j->n_groups = s->group_count;
+	j->partition = p->conf.name;
+	j->attempt = 1;
+	j->submit_time = s->now;
+	j->eligible_time = j->spec.has_begin_time && j->spec.begin_time > s->now ? j->spec.begin_time : s->now;
+	j->submit_token = s->request->token;
+	j->requeue = j->spec.has_requeue ? j->spec.requeue : a->c->settings.job_requeue;
+	j->hold = j->spec.hold ? HOLD_KIND_USER : HOLD_KIND_NONE;
+	if (j->hold)
+		j->reason = JOB_REASON_HELD_USER;
+	else if (j->eligible_time > s->now)
+		j->reason = JOB_REASON_BEGIN_TIME;
+	j->time_limit = j->spec.has_time_limit ? j->spec.time_limit : p->conf.default_time;
+	if (!j->spec.has_time_limit && !p->conf.default_time)
+		j->time_limit = p->conf.max_time;
+	default_memory(a, p, &j->spec.request);
+}
+
+static int set_priority(struct accept *a)
+{
+	struct job *j = &a->job;
+	const struct job_spec *s = &j->spec;
+	if ((s->has_priority || s->nice < 0) && !a->s->caller.admin)
+		return error_set(a->err, -E_ACCESS_DENIED, "%s: %s is for administrators",
+				 enum_text(&error_code_enum, E_ACCESS_DENIED),
+				 s->has_priority ? "--priority" : "a negative --nice");
+	int64_t p = s->has_priority ? s->priority : (int64_t)PRIORITY_FIRST - j->id;
+	p -= s->nice;
+	j->priority = p < 1 ? 1 : p > UINT32_MAX ? UINT32_MAX : (uint32_t)p;
+	return 0;
+}
+
+static int check_room(struct accept *a)
+{
+	if (a->c->jobs.count >= a->c->settings.max_job_count)
+		return error_set(a->err, -E_TOO_MANY_JOBS, "%s: %zu jobs are known, MaxJobCount allows %u",
+				 enum_text(&error_code_enum, E_TOO_MANY_JOBS), a->c->jobs.count,
+				 a->c->settings.max_job_count);
+	if (a->job.spec.batch && a->s->request->script.len == 0 && !a->s->request->test_only)
+		return error_set(a->err, -E_PROTOCOL, "a batch job without a script");
+	return 0;
+}
+
+static void test_only(struct accept *a, const struct partition *p)
+{
+	struct fit fit = {};
+	AUTO_BUF struct buf names = {};
+	a->reply->start_time = 0;
+	if (!plan_fits_now(&a->view, &a->job.spec.request, p, a->out->arena, &fit))
+		return;
+	a->reply->start_time = a->s->now;
+	char **list = ARENA_ARRAY(a->out->arena, char *, fit.count + 1);
+	for (uint32_t i = 0; i < fit.count; i++) {
+		list[i] = a->view.nodes[fit.alloc[i].node]->conf.name;
+		a->reply->cpus += bitset_count(&fit.alloc[i].cores);
+	}
+	hostlist_compress(list, fit.count, &names);
+	a->reply->node_list = arena_strdup(a->out->arena, buf_text(&names));
+	a->reply->partition = p->conf.name;
+}
+
+int decide_submit(const struct cluster *c, const struct submission *s, struct decision *out,
+		  struct submit_reply *reply, struct error *err)
+{
+	const struct job *known = cluster_job_by_token(c, s->request->token);
+	if (known && known->uid == s->caller.uid) { /* a repeated request is the same job */
+		reply->job_id = known->id;
+		return 0;
+	}
+	struct accept a = { .c = c, .s = s, .out = out, .reply = reply, .err = err };
+	const struct partition *p;
+	int e;
+	cluster_look(c, s->now, out->arena, &a.view);
+	a.job.id = c->next_job_id;
+	if ((e = refuse_missing(&a)) < 0 || (e = choose_partition(&a, &p)) < 0)
+		return e;
+	describe(&a, p);
+	if ((e = check_room(&a)) < 0 || (e = set_priority(&a)) < 0 || (e = read_array(&a)) < 0 ||
+	    (e = check_request(&a)) < 0 || (e = check_limits(&a, p)) < 0 || (e = check_possible(&a, p)) < 0)
+		return e;
+	if (s->request->test_only) {
+		test_only(&a, p);
+		return 0;
+	}
+	a.job.eval_signature = signature(&a.job);
+	a.job.script_blob = decide_blob(c, &s->request->script, out);
+	a.job.env_blob = decide_blob(c, &s->request->env, out);
+	decision_event(out, EVENT_JOB_SUBMITTED)->job_submitted.job = a.job;
+	reply->job_id = a.job.id;
+	return 0;
+}
