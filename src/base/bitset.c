@@ -29,7 +29,7 @@ void bitset_init_in(struct bitset *s, uint32_t bits, struct arena *a)
 void bitset_done(struct bitset *s)
 {
 	free(s->words);
-	*s = (struct bitset){};
+	*s = (struct bitset) {};
 }
 
 void bitset_copy(struct bitset *dst, const struct bitset *src)
@@ -61,8 +61,12 @@ void bitset_remove(struct bitset *s, uint32_t i)
 
 void bitset_add_range(struct bitset *s, uint32_t first, uint32_t count)
 {
-	for (uint32_t i = first; i < first + count; i++)
-		bitset_add(s, i);
+	assert(first <= s->bits && count <= s->bits - first);
+	for (uint32_t i = first, end = first + count; i < end;) {
+		uint32_t take = 64 - i % 64 < end - i ? 64 - i % 64 : end - i;
+		s->words[i / 64] |= (~0ull >> (64 - take)) << (i % 64);
+		i += take;
+	}
 }
 
 void bitset_clear(struct bitset *s)

@@ -10,7 +10,7 @@
 void buf_done(struct buf *b)
 {
 	free(b->data);
-	*b = (struct buf){};
+	*b = (struct buf) {};
 }
 
 void buf_clear(struct buf *b)
@@ -22,6 +22,7 @@ void buf_clear(struct buf *b)
 
 void buf_reserve(struct buf *b, size_t more)
 {
+	assert(more < SIZE_MAX / 4 && b->len < SIZE_MAX / 4);
 	size_t need = b->len + more + 1;
 	if (need <= b->cap)
 		return;
@@ -94,6 +95,6 @@ char *buf_take(struct buf *b, size_t *ret_len)
 	if (ret_len)
 		*ret_len = b->len;
 	char *data = (char *)b->data;
-	*b = (struct buf){};
+	*b = (struct buf) {};
 	return data;
 }

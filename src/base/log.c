@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { LINE_MAX_LEN = 4096 };
+
+/* The lock covers path, fd and program; the level is read by every caller and is atomic instead. */
 static struct {
 	pthread_mutex_t lock;
 	char program[64];
@@ -29,8 +32,10 @@ static const char *const level_names[LOG_LEVEL_COUNT] = {
 
 void log_start(const char *program, enum log_level level)
 {
+	pthread_mutex_lock(&logger.lock);
 	snprintf(logger.program, sizeof(logger.program), "%s", program);
-	logger.level = level;
+	pthread_mutex_unlock(&logger.lock);
+	log_set_level(level);
 }
 
 static int open_log(const char *path)
@@ -56,20 +61,20 @@ int log_to_file(const char *path)
 
 int log_reopen(void)
 {
-	if (!logger.path)
-		return 0;
+	pthread_mutex_lock(&logger.lock);
 	AUTO_FREE char *path = mem_strdup(logger.path);
-	return log_to_file(path);
+	pthread_mutex_unlock(&logger.lock);
+	return path ? log_to_file(path) : 0;
 }
 
 void log_set_level(enum log_level level)
 {
-	logger.level = level;
+	__atomic_store_n(&logger.level, level, __ATOMIC_RELAXED);
 }
 
 enum log_level log_get_level(void)
 {
-	return logger.level;
+	return __atomic_load_n(&logger.level, __ATOMIC_RELAXED);
 }
 
 int log_level_parse(const char *text, enum log_level *ret)
@@ -104,8 +109,9 @@ void log_set_sink(log_sink_fn sink, void *arg)
 /* "[2026-11-15T04:00:55.123] error: text" in files, "program: error: text" on stderr. */
 static int prefix(char *line, size_t size, enum log_level level)
 {
-	const char *kind = level == LOG_INFO ? "" : level_names[level];
-	const char *colon = level == LOG_INFO ? "" : ": ";
+	bool is_plain = level == LOG_INFO || level == LOG_VERBOSE;
+	const char *kind = is_plain ? "" : level_names[level];
+	const char *colon = is_plain ? "" : ": ";
 	if (!logger.path)
 		return snprintf(line, size, "%s: %s%s", logger.program, kind, colon);
 	struct timespec now;
@@ -117,26 +123,41 @@ static int prefix(char *line, size_t size, enum log_level level)
 	return snprintf(line, size, "[%s.%03ld] %s%s", stamp, now.tv_nsec / 1000000, kind, colon);
 }
 
-void log_write(enum log_level level, const char *fmt, ...)
+/* A line break in a job's name must not forge a line of the daemon's log. */
+static void flatten(char *text, size_t len)
 {
-	if (level > logger.level && !logger.sink)
-		return;
-	char line[4096];
-	int at = logger.sink ? 0 : prefix(line, sizeof(line), level);
-	va_list args;
-	va_start(args, fmt);
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < ' ' && text[i] != '\t')
+			text[i] = '?';
+}
+
+static void write_line(enum log_level level, const char *fmt, va_list args)
+{
+	char line[LINE_MAX_LEN];
+	pthread_mutex_lock(&logger.lock);
+	int at = prefix(line, sizeof(line), level);
 	int len = vsnprintf(line + at, sizeof(line) - (size_t)at - 1, fmt, args);
-	va_end(args);
-	if (logger.sink) {
-		logger.sink(logger.sink_arg, level, line);
-		return;
-	}
 	size_t total = (size_t)at + (size_t)(len < 0 ? 0 : len);
 	if (total > sizeof(line) - 2)
 		total = sizeof(line) - 2;
+	if (logger.path)
+		flatten(line, total);
 	line[total++] = '\n';
-	pthread_mutex_lock(&logger.lock);
 	ssize_t wrote = write(logger.fd, line, total); /* one call: lines never mix */
 	(void)wrote;
 	pthread_mutex_unlock(&logger.lock);
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	if (logger.sink) {
+		char text[LINE_MAX_LEN];
+		vsnprintf(text, sizeof(text), fmt, args);
+		logger.sink(logger.sink_arg, level, text);
+	} else if (level <= log_get_level()) {
+		write_line(level, fmt, args);
+	}
+	va_end(args);
 }

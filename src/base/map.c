@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entries live in an array in insertion order; `slots` is an open-addressed index into it.  Removing
- * leaves a hole in the array (value NULL) that keeps probing chains intact; the array is compacted
- * when it is rebuilt, at the latest when half of it is holes. */
+ * leaves a hole in the array (value NULL) that keeps probing chains intact; adding compacts the array
+ * when it is full or mostly holes.  Removing never moves anything, so a loop may remove as it goes. */
 #include "base/map.h"
 
 #include "base/mem.h"
@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SPARSE_MIN = 32 }; /* below this holes cost nothing */
 
 uint64_t hash_mix(uint64_t h, uint64_t v)
 {
@@ -38,7 +40,7 @@ void map_done(struct map *m)
 		free(m->entries[i].text);
 	free(m->entries);
 	free(m->slots);
-	*m = (struct map){};
+	*m = (struct map) {};
 }
 
 static size_t slot_of(const struct map *m, uint64_t key)
@@ -97,9 +99,10 @@ static void *put(struct map *m, uint64_t key, const char *text, void *value)
 		e->value = value;
 		return old;
 	}
-	if (m->used == m->entry_cap)
+	bool is_sparse = m->used > SPARSE_MIN && m->count < m->used / 2;
+	if (m->used == m->entry_cap || is_sparse)
 		rebuild(m);
-	m->entries[m->used] = (struct map_entry){ key, mem_strdup(text), value };
+	m->entries[m->used] = (struct map_entry) { key, mem_strdup(text), value };
 	index_entry(m, m->used++);
 	m->count++;
 	return NULL;
@@ -113,8 +116,6 @@ static void *drop(struct map *m, uint64_t key, const char *text)
 	void *old = e->value;
 	e->value = NULL;
 	m->count--;
-	if (m->used > 32 && m->count < m->used / 2)
-		rebuild(m);
 	return old;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map.h - hash maps from a number or a string to a pointer.
  *
- * Iteration order is the order of insertion as long as nothing was removed and never depends on
+ * Iteration order is the order of insertion (a replaced value keeps its place) and never depends on
  * addresses, so that a run can be repeated exactly.  A zeroed struct is an empty map.  String keys
  * are copied.  Values belong to the caller. */
 #pragma once
@@ -32,7 +32,8 @@ void *map_get_str(const struct map *m, const char *key);
 void *map_put_str(struct map *m, const char *key, void *value);
 void *map_remove_str(struct map *m, const char *key);
 
-/* for (size_t i = 0; (v = map_next(&m, &i));) ... */
+/* for (size_t i = 0; (v = map_next(&m, &i));) ...  The loop may remove entries and replace values; it
+ * must not add keys. */
 void *map_next(const struct map *m, size_t *pos);
 const struct map_entry *map_next_entry(const struct map *m, size_t *pos);
 

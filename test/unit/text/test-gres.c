@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 #include "../cm.h"
-#include "draw.h"
+#include "../draw.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
 #include "base/map.h"
 
 #include "../cm.h"
-#include "draw.h"
+#include "../draw.h"
 
 #include <errno.h>
 #include <time.h>
