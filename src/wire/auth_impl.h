@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* auth_impl.h - what the kinds of credentials implement; for files of this folder alone. */
 #pragma once
+#include "schema/record.h"
 #include "wire/auth.h"
 
+/* `challenge` is 0 except in answers. */
 struct auth_ops {
 	const char *type;
 	bool may_block;
 	bool can_vouch;
 	int (*open)(const struct auth_options *o, struct auth **ret, struct error *err);
-	int (*sign)(struct auth *a, const struct identity *who, usec_t now, struct buf *ret,
-		    struct error *err);
-	int (*verify)(struct auth *a, const void *token, size_t len, usec_t now, struct identity *ret,
-		      struct error *err);
+	int (*sign)(struct auth *a, const struct identity *who, uint64_t challenge, usec_t now,
+		    struct buf *ret, struct error *err);
+	int (*verify)(struct auth *a, struct bytes token, uint64_t challenge, usec_t now,
+		      struct identity *ret, struct error *err);
 	void (*free)(struct auth *a);
 };
 
 /* The first member of each kind's own struct. */
 struct auth {
 	const struct auth_ops *ops;
+	char *cluster;
 	unsigned held; /* besides the owner: checks that are under way on the pool */
 };
 

@@ -2,8 +2,8 @@
 /* auth/munge: credentials made and checked by munged.
  *
  * libmunge is opened at run time, so that neither the build nor a site without munge needs it; the
- * declarations below are its public interface.  A credential's payload is "muster " and the
- * cluster's name: munged vouches for the user, the payload says what for.  Replays and expiry are
+ * declarations below are its public interface.  A credential's payload is "muster CHALLENGE CLUSTER":
+ * munged vouches for the user, the payload says what for.  Replays and expiry are
  * munged's business.  Every call uses a context of its own and may run on any thread; all of them
  * wait for munged, so daemons call from the worker pool. */
 #include "base/buf.h"
@@ -65,14 +65,17 @@ static void *context_new(const struct munge *m, const char *socket)
 	return ctx;
 }
 
-static int encode(const struct munge *m, const char *socket, const char *cluster, struct buf *ret,
+static void put_payload(struct buf *out, uint64_t challenge, const char *cluster)
+{
+	buf_printf(out, "muster %016llx %s", (unsigned long long)challenge, cluster);
+}
+
+static int encode(const struct munge *m, const char *socket, const struct buf *payload, struct buf *ret,
 		  struct error *err)
 {
-	AUTO_BUF struct buf payload = {};
 	AUTO_FREE char *cred = NULL;
 	void *ctx = context_new(m, socket);
-	buf_printf(&payload, "muster %s", cluster);
-	int r = m->encode(&cred, ctx, payload.data, (int)payload.len);
+	int r = m->encode(&cred, ctx, payload->data, (int)payload->len);
 	if (r != 0)
 		wire_error(err, -E_AUTH, "munge gives no credential: %s", m->ctx_strerror(ctx));
 	else
@@ -81,11 +84,10 @@ static int encode(const struct munge *m, const char *socket, const char *cluster
 	return r != 0 ? -E_AUTH : 0;
 }
 
-static int decode(const struct munge *m, const char *socket, const char *cred, const char *cluster,
-		  struct identity *ret, struct error *err)
+static int decode(const struct munge *m, const char *socket, const char *cred,
+		  const struct buf *expected, struct identity *ret, struct error *err)
 {
 	AUTO_FREE void *payload = NULL;
-	AUTO_BUF struct buf expected = {};
 	int len = 0;
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
@@ -99,20 +101,23 @@ static int decode(const struct munge *m, const char *socket, const char *cred, c
 	m->ctx_destroy(ctx);
 	if (r != 0)
 		return -E_AUTH;
-	buf_printf(&expected, "muster %s", cluster);
-	if (len != (int)expected.len || memcmp(payload, expected.data, expected.len) != 0)
-		return wire_error(err, -E_AUTH, "the munge credential was not made for cluster '%s'", cluster);
+	if (len != (int)expected->len || memcmp(payload, expected->data, expected->len) != 0)
+		return wire_error(err, -E_AUTH, "the munge credential was made for another cluster or purpose: "
+				  "it says '%.*s', expected is '%s'", len < 100 ? len : 100,
+				  payload ? (const char *)payload : "", buf_text(expected));
 	*ret = (struct identity){ uid, gid };
 	return 0;
 }
 
 int munge_token(const char *socket, const char *cluster, struct buf *ret, struct error *err)
 {
+	AUTO_BUF struct buf payload = {};
 	struct munge m = {};
 	int r = munge_load(&m, err);
 	if (r < 0)
 		return r;
-	r = encode(&m, socket, cluster ? cluster : "", ret, err);
+	put_payload(&payload, 0, cluster ? cluster : "");
+	r = encode(&m, socket, &payload, ret, err);
 	dlclose(m.library);
 	return r;
 }
@@ -120,7 +125,7 @@ int munge_token(const char *socket, const char *cluster, struct buf *ret, struct
 struct auth_munge {
 	struct auth base;
 	struct munge munge;
-	char *socket, *cluster;
+	char *socket;
 };
 
 static void free_auth(struct auth *base)
@@ -128,7 +133,6 @@ static void free_auth(struct auth *base)
 	struct auth_munge *a = (struct auth_munge *)base;
 	dlclose(a->munge.library);
 	free(a->socket);
-	free(a->cluster);
 	free(a);
 }
 
@@ -142,35 +146,38 @@ static int open_auth(const struct auth_options *o, struct auth **ret, struct err
 	a->base.ops = &auth_munge_ops;
 	a->munge = m;
 	a->socket = mem_strdup(o->munge_socket);
-	a->cluster = mem_strdup(o->cluster ? o->cluster : "");
+	a->base.cluster = mem_strdup(o->cluster ? o->cluster : "");
 	*ret = &a->base;
 	return 0;
 }
 
-static int sign(struct auth *base, const struct identity *who, usec_t now, struct buf *ret,
-		struct error *err)
+static int sign(struct auth *base, const struct identity *who, uint64_t challenge, usec_t now,
+		struct buf *ret, struct error *err)
 {
 	struct auth_munge *a = (struct auth_munge *)base;
+	AUTO_BUF struct buf payload = {};
 	(void)now; /* munged has its own clock */
 	if (who->uid != geteuid())
 		return wire_error(err, -E_AUTH, "munge vouches for the caller alone, uid %u cannot sign for uid "
 				  "%u", geteuid(), who->uid);
-	return encode(&a->munge, a->socket, a->cluster, ret, err);
+	put_payload(&payload, challenge, a->base.cluster);
+	return encode(&a->munge, a->socket, &payload, ret, err);
 }
 
-static int verify(struct auth *base, const void *token, size_t len, usec_t now, struct identity *ret,
-		  struct error *err)
+static int verify(struct auth *base, struct bytes token, uint64_t challenge, usec_t now,
+		  struct identity *ret, struct error *err)
 {
 	struct auth_munge *a = (struct auth_munge *)base;
-	AUTO_BUF struct buf cred = {};
+	AUTO_BUF struct buf cred = {}, expected = {};
 	(void)now;
-	if (len == 0)
+	if (token.len == 0)
 		return wire_error(err, -E_AUTH, "a credential is needed and none was sent");
-	if (len < 6 || memcmp(token, "MUNGE:", 6) != 0)
+	if (token.len < 6 || memcmp(token.data, "MUNGE:", 6) != 0)
 		return wire_error(err, -E_AUTH, "this is not a credential of auth/munge; both sides need the "
 				  "same AuthType");
-	buf_put(&cred, token, len); /* libmunge wants a C string */
-	return decode(&a->munge, a->socket, buf_text(&cred), a->cluster, ret, err);
+	buf_put(&cred, token.data, token.len); /* libmunge wants a C string */
+	put_payload(&expected, challenge, a->base.cluster);
+	return decode(&a->munge, a->socket, buf_text(&cred), &expected, ret, err);
 }
 
 const struct auth_ops auth_munge_ops = {

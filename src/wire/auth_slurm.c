@@ -42,7 +42,6 @@ struct seen {
 
 struct auth_slurm {
 	struct auth base;
-	char *cluster;
 	char hostname[65];
 	struct hmac *hmac; /* has the key */
 	struct map nonces;       /* nonce -> any pointer */
@@ -56,7 +55,6 @@ static void slurm_free(struct auth *base)
 	hmac_free(a->hmac);
 	map_done(&a->nonces);
 	vec_done(&a->order);
-	free(a->cluster);
 	free(a);
 }
 
@@ -73,20 +71,20 @@ static int slurm_open(const struct auth_options *o, struct auth **ret, struct er
 
 	struct auth_slurm *a = NEW(struct auth_slurm);
 	a->base.ops = &auth_slurm_ops;
-	a->cluster = mem_strdup(o->cluster ? o->cluster : "");
+	a->base.cluster = mem_strdup(o->cluster ? o->cluster : "");
 	a->hmac = hmac;
 	gethostname(a->hostname, sizeof(a->hostname) - 1);
 	*ret = &a->base;
 	return 0;
 }
 
-static int slurm_sign(struct auth *base, const struct identity *who, usec_t now, struct buf *ret,
-		      struct error *err)
+static int slurm_sign(struct auth *base, const struct identity *who, uint64_t challenge, usec_t now,
+		      struct buf *ret, struct error *err)
 {
 	struct auth_slurm *a = (struct auth_slurm *)base;
 	struct credential c = {
-		.cluster = a->cluster, .uid = who->uid, .gid = who->gid, .issued = now,
-		.expires = now + LIFETIME, .hostname = a->hostname,
+		.cluster = a->base.cluster, .uid = who->uid, .gid = who->gid, .issued = now,
+		.expires = now + LIFETIME, .hostname = a->hostname, .challenge = challenge,
 	};
 	if (getrandom(&c.nonce, sizeof(c.nonce), 0) != sizeof(c.nonce))
 		return error_set(err, -EIO, "the system gives no random bytes");
@@ -148,11 +146,12 @@ static int remember(struct auth_slurm *a, uint64_t nonce, usec_t now, struct err
 	return 0;
 }
 
-static int slurm_verify(struct auth *base, const void *token, size_t len, usec_t now,
+static int slurm_verify(struct auth *base, struct bytes token, uint64_t challenge, usec_t now,
 			struct identity *ret, struct error *err)
 {
 	struct auth_slurm *a = (struct auth_slurm *)base;
-	const uint8_t *bytes = token;
+	const uint8_t *bytes = token.data;
+	size_t len = token.len;
 	uint8_t mac[HMAC_SIZE];
 	if (len == 0)
 		return wire_error(err, -E_AUTH, "a credential is needed and none was sent");
@@ -169,9 +168,12 @@ static int slurm_verify(struct auth *base, const void *token, size_t len, usec_t
 	struct error why = {};
 	if (record_decode(&credential_record, &c, bytes + 1, len - 1 - HMAC_SIZE, arena, &why) < 0)
 		return wire_error(err, -E_AUTH, "the credential cannot be read: %s", why.text);
-	if (!str_eq(c.cluster ? c.cluster : "", a->cluster))
+	if (!str_eq(c.cluster ? c.cluster : "", a->base.cluster))
 		return wire_error(err, -E_AUTH, "the credential is for cluster '%s', this is cluster '%s'",
-				  c.cluster ? c.cluster : "", a->cluster);
+				  c.cluster ? c.cluster : "", a->base.cluster);
+	if (c.challenge != challenge)
+		return wire_error(err, -E_AUTH, "the credential was made for another purpose: %s", challenge ?
+				  "it does not answer our challenge" : "it answers a challenge");
 	int r = check_times(&c, now, err);
 	if (r == 0)
 		r = remember(a, c.nonce, now, err);

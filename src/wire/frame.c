@@ -61,24 +61,33 @@ int frame_header_get(const uint8_t header[FRAME_HEADER], size_t body_max, struct
 	return 0;
 }
 
+int frame_put_header(struct buf *out, const struct frame *f, size_t len, struct error *err)
+{
+	if (len > FRAME_BODY_MAX)
+		return error_set(err, -EMSGSIZE, "a message of %zu bytes is too large, at most %d can be sent",
+				 len, FRAME_BODY_MAX);
+	struct frame full = *f;
+	full.len = (uint32_t)len;
+	buf_reserve(out, FRAME_HEADER);
+	frame_header_put(&full, out->data + out->len);
+	out->len += FRAME_HEADER;
+	return 0;
+}
+
 int frame_put(struct buf *out, const struct frame *f, const struct record *r, const void *obj,
 	      struct error *err)
 {
 	size_t start = out->len;
-	uint8_t header[FRAME_HEADER] = {};
-	buf_put(out, header, sizeof(header));
+	uint8_t room[FRAME_HEADER] = {};
+	buf_put(out, room, sizeof(room));
 	if (r && obj)
 		record_encode(r, obj, out);
-	size_t len = out->len - start - FRAME_HEADER;
-	if (len > FRAME_BODY_MAX) {
-		out->len = start;
-		return wire_error(err, -EMSGSIZE, "a message of %zu bytes is too large, at most %d can be "
-				  "sent", len, FRAME_BODY_MAX);
-	}
-	struct frame full = *f;
-	full.len = (uint32_t)len;
-	frame_header_put(&full, out->data + start);
-	return 0;
+	size_t end = out->len;
+	out->len = start;
+	int status = frame_put_header(out, f, end - start - FRAME_HEADER, err);
+	if (status == 0)
+		out->len = end;
+	return status;
 }
 
 void frame_put_failure(struct buf *out, uint16_t kind, uint64_t id, const struct error *why)
