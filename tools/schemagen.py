@@ -267,7 +267,8 @@ class CWriter:
                 row.append(f".sub = &{sub}")
             if kind == "ENUM":
                 row.append(f".values = &{sub}")
-            for key, member in (("key", "key"), ("default", "def"), ("unit", "unit"), ("parse", "parse")):
+            for key, member in (("key", "key"), ("default", "def"), ("unit", "unit"), ("parse", "parse"),
+                                ("absent", "absent")):
                 if key in extra:
                     row.append(f".{member} = {c_string(extra.pop(key))}")
             for key in NUMERIC_ATTRS:

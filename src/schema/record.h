@@ -71,6 +71,7 @@ struct field {
 	const char *def;   /* default as text, read by the same parser as user input */
 	const char *unit;
 	const char *parse; /* name of the small language of the value */
+	const char *absent; /* what to show when there is no value */
 	int64_t min, max;  /* both 0: no range */
 	const char *attrs; /* other attributes of the row, "key=value key=value" */
 	const char *help;
