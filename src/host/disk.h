@@ -20,6 +20,9 @@ struct error;
 NODISCARD int disk_open(const char *root, mode_t mode, struct disk **ret, struct error *err);
 void disk_close(struct disk *d);
 const char *disk_root(const struct disk *d);
+/* One process at a time: holds the file `path` locked until disk_close or the end of the process.
+ * -EWOULDBLOCK when another process has it. */
+NODISCARD int disk_lock(struct disk *d, const char *path);
 
 /* An append-only file, created with mode 0600 when missing. */
 NODISCARD int disk_append_open(struct disk *d, const char *path, struct disk_file **ret,

@@ -16,11 +16,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct disk {
-	int fd;
+	int fd, lock_fd; /* -1: not locked */
 	char *root;
 };
 
@@ -57,6 +58,7 @@ int disk_open(const char *root, mode_t mode, struct disk **ret, struct error *er
 		return error_set(err, -errno, "cannot use the directory '%s': %s", root, strerror(errno));
 	struct disk *d = NEW(struct disk);
 	d->fd = fd;
+	d->lock_fd = -1;
 	d->root = mem_strdup(root);
 	*ret = d;
 	return 0;
@@ -67,6 +69,8 @@ void disk_close(struct disk *d)
 	if (!d)
 		return;
 	close(d->fd);
+	if (d->lock_fd >= 0)
+		close(d->lock_fd);
 	free(d->root);
 	free(d);
 }
@@ -74,6 +78,17 @@ void disk_close(struct disk *d)
 const char *disk_root(const struct disk *d)
 {
 	return d->root;
+}
+
+int disk_lock(struct disk *d, const char *path)
+{
+	if (d->lock_fd >= 0)
+		return 0;
+	AUTO_FD int fd = openat(d->fd, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	d->lock_fd = TAKE_FD(fd);
+	return 0;
 }
 
 /* ---- appending ---------------------------------------------------------------------------------- */
