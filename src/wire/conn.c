@@ -315,6 +315,8 @@ static size_t take_frames(struct conn *c, const uint8_t *data, size_t len)
 		struct error err = {};
 		int r = frame_header_get(data + used, body_max(c), &f, &err);
 		if (r == -EBADMSG || (r < 0 && c->state != CONN_READY)) {
+			if (c->state == CONN_READY)
+				stream_finish(TAKE_PTR(c->stream)); /* what was answered before shall arrive */
 			conn_end(c, -E_PROTOCOL, "%s", err.text);
 			break;
 		}
