@@ -120,7 +120,11 @@ int decide_cancel(const struct cluster *c, const struct cancel_request *r, const
 {
 	struct walk w = { .c = c, .who = who, .cancel = r, .now = now, .out = out, .reply = reply,
 			  .next_id = c->next_job_id };
-	int found = filter_each(c, &r->filter, cancel_one, &w);
+	struct prepared_filter filter;
+	int e = filter_prepare(c, &r->filter, out->arena, &filter, err);
+	if (e < 0)
+		return e;
+	int found = filter_each(c, &filter, cancel_one, &w);
 	hand_over(&w);
 	if (found == 0 && r->filter.n_ids)
 		return no_such_job(&r->filter, err);
@@ -157,7 +161,11 @@ int decide_requeue(const struct cluster *c, const struct job_requeue *r, const s
 		   usec_t now, struct decision *out, struct cancel_reply *reply, struct error *err)
 {
 	struct walk w = { .c = c, .who = who, .requeue = r, .now = now, .out = out, .reply = reply };
-	int found = filter_each(c, &r->filter, requeue_one, &w);
+	struct prepared_filter filter;
+	int e = filter_prepare(c, &r->filter, out->arena, &filter, err);
+	if (e < 0)
+		return e;
+	int found = filter_each(c, &filter, requeue_one, &w);
 	hand_over(&w);
 	if (found == 0)
 		return no_such_job(&r->filter, err);

@@ -277,7 +277,11 @@ int decide_job_update(const struct cluster *c, const struct job_update *request,
 		      usec_t now, struct decision *out, struct cancel_reply *reply, struct error *err)
 {
 	struct update u = { .c = c, .u = request, .who = who, .now = now, .out = out, .err = err };
-	int found = filter_each(c, &request->filter, update_one, &u);
+	struct prepared_filter filter;
+	int e = filter_prepare(c, &request->filter, out->arena, &filter, err);
+	if (e < 0)
+		return e;
+	int found = filter_each(c, &filter, update_one, &u);
 	if (u.refused < 0) {
 		vec_clear(&out->events);
 		return u.refused;

@@ -147,8 +147,22 @@ void decide_ending(const struct job *j, const struct ending *e, usec_t now, stru
 /* This node will never report about the job again: count it as clean.  `ending` must be decided. */
 void decide_clean(const struct job *j, uint32_t node, usec_t now, struct decision *out);
 
-/* query.c: does the filter mean this job?  `task` is set for one task of a pending array. */
-bool filter_matches(const struct cluster *c, const struct job_filter *f, const struct job *j);
-/* Every job that a filter's ids name, arrays by their tasks; without ids every job that matches. */
+/* query.c: which jobs a filter means.  Preparing looks up what needs the cluster; matching a prepared
+ * filter needs only the job, so that readers in other threads can do it on a view. */
+struct prepared_filter {
+	const struct job_filter *filter;
+	bool by_node;
+	struct bitset nodes;
+};
+NODISCARD int filter_prepare(const struct cluster *c, const struct job_filter *f, struct arena *a,
+			     struct prepared_filter *ret, struct error *err);
+bool filter_matches(const struct prepared_filter *p, const struct job *j);
+/* Every job that the filter's ids name, arrays by their tasks; without ids every job that matches.
+ * `task` is set for one task of a pending array.  Returns how many, or -ECANCELED when `fn` was
+ * negative. */
 typedef int (*matched_fn)(void *arg, const struct job *j, const uint32_t *task);
-int filter_each(const struct cluster *c, const struct job_filter *f, matched_fn fn, void *arg);
+int filter_each(const struct cluster *c, const struct prepared_filter *p, matched_fn fn, void *arg);
+
+/* snapshot.c: the events that lead to what a view shows; `ev` is valid during the call. */
+typedef void (*view_event_fn)(void *arg, const struct event *ev);
+void view_events(const struct view *v, view_event_fn emit, void *arg);

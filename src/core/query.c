@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/decide.h"
+#include "schema/errors.h"
 #include "text/hostlist.h"
 
 #include <errno.h>
@@ -29,18 +30,34 @@ static bool name_in(char *const *list, uint32_t count, const char *value)
 	return count == 0;
 }
 
-static bool on_nodes(const struct cluster *c, const char *nodes, const struct job *j)
+static bool on_nodes(const struct bitset *nodes, const struct job *j)
 {
-	AUTO_ARENA struct arena *a = arena_new();
+	for (uint32_t i = 0; i < j->n_alloc; i++)
+		if (bitset_has(nodes, j->alloc[i].node))
+			return true;
+	return false;
+}
+
+int filter_prepare(const struct cluster *c, const struct job_filter *f, struct arena *a,
+		   struct prepared_filter *ret, struct error *err)
+{
+	*ret = (struct prepared_filter){ .filter = f };
 	struct hostlist names;
-	if (hostlist_expand(nodes, a, &names, NULL) < 0)
-		return false;
+	if (str_empty(f->nodes))
+		return 0;
+	int e = hostlist_expand(f->nodes, a, &names, err);
+	if (e < 0)
+		return e;
+	ret->by_node = true;
+	bitset_init_in(&ret->nodes, cluster_node_count(c), a);
 	for (uint32_t i = 0; i < names.count; i++) {
 		const struct node *n = cluster_node_named(c, names.names[i]);
-		if (n && alloc_position(j->alloc, j->n_alloc, n->index) >= 0)
-			return true;
+		if (!n)
+			return error_set(err, -E_INVALID_NODE_NAME, "%s: '%s'",
+					 enum_text(&error_code_enum, E_INVALID_NODE_NAME), names.names[i]);
+		bitset_add(&ret->nodes, n->index);
 	}
-	return false;
+	return 0;
 }
 
 static bool is_named(const struct job_filter *f, const struct job *j)
@@ -59,22 +76,27 @@ static bool is_named(const struct job_filter *f, const struct job *j)
 	return f->n_ids == 0;
 }
 
-bool filter_matches(const struct cluster *c, const struct job_filter *f, const struct job *j)
+bool filter_matches(const struct prepared_filter *p, const struct job *j)
 {
+	const struct job_filter *f = p->filter;
 	return is_named(f, j) && number_in(f->users, f->n_users, j->uid) &&
 	       number_in(f->states, f->n_states, (uint32_t)j->state) &&
 	       name_in(f->names, f->n_names, j->spec.name) &&
 	       name_in(f->accounts, f->n_accounts, j->spec.account) &&
 	       name_in(f->qos, f->n_qos, j->spec.qos) &&
 	       name_in(f->partitions, f->n_partitions, j->partition) &&
-	       (str_empty(f->nodes) || on_nodes(c, f->nodes, j)) &&
+	       (!p->by_node || on_nodes(&p->nodes, j)) &&
 	       (f->all_states || f->n_states || f->n_ids || !job_is_ended(j) || j->completing);
 }
 
 /* One named id: the job itself, the tasks of its array, or one task of it. */
-static int each_of(const struct cluster *c, const struct job_filter *f, uint32_t i, matched_fn fn, void *arg)
+static int each_of(const struct cluster *c, const struct prepared_filter *p, uint32_t i, matched_fn fn,
+		   void *arg)
 {
+	const struct job_filter *f = p->filter;
 	struct job_filter one = *f;
+	struct prepared_filter just = *p;
+	just.filter = &one;
 	one.ids = &f->ids[i];
 	one.n_ids = 1;
 	one.tasks = i < f->n_tasks ? &f->tasks[i] : NULL;
@@ -83,14 +105,14 @@ static int each_of(const struct cluster *c, const struct job_filter *f, uint32_t
 	const struct job *j = cluster_job(c, f->ids[i]);
 	int found = 0;
 	if (j && j->array_job_id == 0) {
-		if (task != TASK_NONE || !filter_matches(c, &one, j))
+		if (task != TASK_NONE || !filter_matches(&just, j))
 			return 0;
 		return fn(arg, j, NULL) < 0 ? -ECANCELED : 1;
 	}
 	const struct job_entry *e; /* an array: its tasks may be anywhere */
 	for (size_t pos = 0; (e = map_next(&c->jobs, &pos));) {
 		const struct job *k = &e->job;
-		if ((k->id != f->ids[i] && k->array_job_id != f->ids[i]) || !filter_matches(c, &one, k))
+		if ((k->id != f->ids[i] && k->array_job_id != f->ids[i]) || !filter_matches(&just, k))
 			continue;
 		if (fn(arg, k, task != TASK_NONE && k->n_array_tasks ? &task : NULL) < 0)
 			return -ECANCELED;
@@ -99,11 +121,12 @@ static int each_of(const struct cluster *c, const struct job_filter *f, uint32_t
 	return found;
 }
 
-int filter_each(const struct cluster *c, const struct job_filter *f, matched_fn fn, void *arg)
+int filter_each(const struct cluster *c, const struct prepared_filter *p, matched_fn fn, void *arg)
 {
+	const struct job_filter *f = p->filter;
 	int total = 0;
 	for (uint32_t i = 0; i < f->n_ids; i++) {
-		int found = each_of(c, f, i, fn, arg);
+		int found = each_of(c, p, i, fn, arg);
 		if (found < 0)
 			return found;
 		total += found;
@@ -112,7 +135,7 @@ int filter_each(const struct cluster *c, const struct job_filter *f, matched_fn 
 		return total;
 	const struct job_entry *e;
 	for (size_t pos = 0; (e = map_next(&c->jobs, &pos));) {
-		if (!filter_matches(c, f, &e->job))
+		if (!filter_matches(p, &e->job))
 			continue;
 		if (fn(arg, &e->job, NULL) < 0)
 			return -ECANCELED;

@@ -150,11 +150,12 @@ static void put_key(struct buf *out, const struct field *f, unsigned type)
 
 /* Runs `record_encode` for a nested record in place and puts its length before it afterwards: one
  * byte is set aside, and only a body of 128 bytes or more has to be moved. */
-static void put_nested(struct buf *out, const struct record *sub, const void *obj)
+static void put_nested(struct buf *out, const struct record *sub, const void *obj,
+		       const struct field_mask *mask)
 {
 	size_t at = out->len;
 	buf_putc(out, 0);
-	record_encode(sub, obj, out);
+	record_encode_some(sub, obj, mask, out);
 	size_t len = out->len - at - 1, extra = varint_size(len) - 1;
 	if (extra) {
 		buf_reserve(out, extra);
@@ -212,7 +213,7 @@ static void encode_element(const struct field *f, const void *at, struct buf *ou
 		break;
 	case FIELD_RECORD:
 		put_key(out, f, WIRE_LEN);
-		put_nested(out, f->sub, at);
+		put_nested(out, f->sub, at, NULL);
 		break;
 	}
 }
@@ -267,6 +268,13 @@ static void encode_field(const struct field *f, const void *obj, struct buf *out
 	}
 	for (uint32_t i = 0; i < count; i++)
 		encode_element(f, first + i * element_size(f), out);
+}
+
+void record_encode_item(uint32_t tag, const struct record *item, const void *obj,
+			const struct field_mask *mask, struct buf *out)
+{
+	put_varint(out, (uint64_t)tag << 3 | WIRE_LEN);
+	put_nested(out, item, obj, mask);
 }
 
 void record_encode(const struct record *r, const void *obj, struct buf *out)

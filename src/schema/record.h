@@ -109,6 +109,9 @@ void record_encode(const struct record *r, const void *obj, struct buf *out);
 /* Only the fields in `mask`, which applies to this record and not to nested ones; NULL means all. */
 void record_encode_some(const struct record *r, const void *obj, const struct field_mask *mask,
 			struct buf *out);
+/* One element of a repeated record field, as record_encode writes it; for lists too long to be built. */
+void record_encode_item(uint32_t tag, const struct record *item, const void *obj,
+			const struct field_mask *mask, struct buf *out);
 /* `obj` must be zeroed.  On failure it holds what was read so far and may be released. */
 int record_decode(const struct record *r, void *obj, const uint8_t *data, size_t len,
 		  struct arena *a, struct error *err);
