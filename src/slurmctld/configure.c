@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files become a command of the core.  An error leaves the configuration in force as it is. */
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "host/loop.h"
+#include "slurmctld/ctld.h"
+
+#include <stdio.h>
+
+static void set_settings(struct settings *to, const struct slurm_conf *from)
+{
+	*to = (struct settings){ .max_job_count = from->max_job_count,
+				 .max_array_size = from->max_array_size,
+				 .first_job_id = from->first_job_id,
+				 .max_job_id = from->max_job_id,
+				 .max_batch_requeue = from->max_batch_requeue,
+				 .kill_wait_sec = from->kill_wait,
+				 .return_to_service = from->return_to_service,
+				 .min_job_age = (usec_t)from->min_job_age * USEC_PER_SEC,
+				 .job_requeue = from->job_requeue != 0,
+				 .has_def_mem_per_cpu = from->has_def_mem_per_cpu_mib,
+				 .def_mem_per_cpu = from->def_mem_per_cpu_mib,
+				 .has_def_mem_per_node = from->has_def_mem_per_node_mib,
+				 .def_mem_per_node = from->def_mem_per_node_mib,
+				 .enforce_part_limits = !str_ieq(from->enforce_part_limits, "NO") };
+	snprintf(to->gres_types, sizeof(to->gres_types), "%s", from->gres_types ? from->gres_types : "");
+}
+
+static int describe_nodes(const struct conf *conf, struct arena *a, struct configured_node **ret,
+			  struct error *err)
+{
+	*ret = ARENA_ARRAY(a, struct configured_node, conf->node_count + 1);
+	for (size_t i = 0; i < conf->node_count; i++) {
+		struct node_gres *gres;
+		uint32_t count;
+		int e = conf_node_gres(conf, &conf->nodes[i], a, &gres, &count, err);
+		if (e < 0)
+			return e;
+		(*ret)[i] = (struct configured_node){ &conf->nodes[i], gres, count };
+	}
+	return 0;
+}
+
+int ctld_configure(struct ctld *s, struct conf *conf, struct error *err)
+{
+	AUTO_ARENA struct arena *turn = arena_new();
+	struct configured_node *nodes;
+	int e = describe_nodes(conf, turn, &nodes, err);
+	if (e < 0)
+		return e;
+	struct configuration wanted = { .nodes = nodes,
+					.node_count = (uint32_t)conf->node_count,
+					.partitions = conf->partitions,
+					.partition_count = (uint32_t)conf->partition_count };
+	struct decision d;
+	decision_init(&d, turn);
+	e = decide_configure(&s->cluster, &wanted, loop_now(s->loop), &d, err);
+	if (e < 0) {
+		decision_done(&d);
+		return e;
+	}
+	set_settings(&s->cluster.settings, &conf->main);
+	if (s->cluster.next_job_id < conf->main.first_job_id)
+		decision_event(&d, EVENT_COUNTERS)->counters.next_job_id = conf->main.first_job_id;
+	ctld_commit(s, &d);
+	planner_wake(s);
+	return 0;
+}
+
+int ctld_reconfigure(struct ctld *s, struct error *err)
+{
+	struct conf *fresh;
+	int e = conf_load(s->conf->path, &fresh, err);
+	if (e < 0) {
+		log_error("reconfigure refused, the configuration in force stays: %s", err->text);
+		return e;
+	}
+	e = ctld_configure(s, fresh, err);
+	if (e < 0) {
+		log_error("reconfigure refused, the configuration in force stays: %s", err->text);
+		conf_free(fresh);
+		return e;
+	}
+	conf_free(s->conf);
+	s->conf = fresh;
+	s->conn_options.cluster = fresh->main.cluster_name;
+	struct empty body = {};
+	for (size_t i = 0; i < s->links.count; i++)
+		if (s->links.at[i].conn)
+			conn_send(s->links.at[i].conn, MSG_NODE_RECONFIGURE, &body);
+	log_info("configuration read again: %zu nodes, %zu partitions", fresh->node_count,
+		 fresh->partition_count);
+	return 0;
+}
