@@ -214,12 +214,15 @@ static bool node_name_take(struct loader *ld, const char *where, const char *nam
 		report(ld, where, "NodeName=%s: this word means something else in node lists", name);
 		return false;
 	}
-	uintptr_t at = ld->nodes.count + 1;
-	uintptr_t before = (uintptr_t)map_put_str(&ld->conf->node_index, name, (void *)at);
-	if (before)
+	uintptr_t before = (uintptr_t)map_get_str(&ld->conf->node_index, name);
+	if (before) {
 		report(ld, where, "node %s is configured twice, first in %s", name,
 		       where_node(ld, before - 1));
-	return !before;
+		return false;
+	}
+	uintptr_t at = ld->nodes.count + 1;
+	map_put_str(&ld->conf->node_index, name, (void *)at);
+	return true;
 }
 
 static void spread(struct loader *ld, struct node_text *t, const struct hostlist *names)

@@ -66,12 +66,15 @@ static bool name_take(struct loader *ld, const char *where, const char *name)
 		report(ld, where, "PartitionName=%.100s: a line is about one partition", name);
 		return false;
 	}
-	uintptr_t at = ld->partitions.count + 1;
-	uintptr_t before = (uintptr_t)map_put_str(&ld->conf->partition_index, name, (void *)at);
-	if (before)
+	uintptr_t before = (uintptr_t)map_get_str(&ld->conf->partition_index, name);
+	if (before) {
 		report(ld, where, "partition %s is configured twice, first in %s", name,
 		       ld->partitions.at[before - 1].where);
-	return !before;
+		return false;
+	}
+	uintptr_t at = ld->partitions.count + 1;
+	map_put_str(&ld->conf->partition_index, name, (void *)at);
+	return true;
 }
 
 void partition_read(struct loader *ld, const struct source *src, const struct lex_line *line)
