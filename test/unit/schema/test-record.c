@@ -9,82 +9,9 @@
 #include "schema/messages.h"
 
 #include "../cm.h"
+#include "../fill.h"
 
 #include <errno.h>
-
-static uint64_t draw(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
-
-static void fill(const struct record *r, void *obj, struct arena *a, uint64_t *seed, int depth);
-
-static void fill_element(const struct field *f, void *at, struct arena *a, uint64_t *seed, int depth)
-{
-	switch (f->kind) {
-	case FIELD_BOOL:
-		*(bool *)at = draw(seed) & 1;
-		break;
-	case FIELD_U32:
-		*(uint32_t *)at = (uint32_t)(draw(seed) >> (draw(seed) % 64));
-		break;
-	case FIELD_U64:
-	case FIELD_I64:
-		*(uint64_t *)at = draw(seed) >> (draw(seed) % 64);
-		break;
-	case FIELD_F64:
-		*(double *)at = (double)(draw(seed) % 1000) / 8;
-		break;
-	case FIELD_ENUM:
-		*(int *)at = f->values->values[draw(seed) % f->values->count].number;
-		break;
-	case FIELD_STR:
-		*(char **)at = arena_printf(a, "%.*s", (int)(draw(seed) % 9), "node[1-3]");
-		break;
-	case FIELD_BYTES: {
-		size_t len = draw(seed) % 300;
-		*(struct bytes *)at = (struct bytes){ arena_alloc(a, len + 1), len };
-		break;
-	}
-	case FIELD_BITS:
-		bitset_init_in(at, (uint32_t)(1 + draw(seed) % 200), a);
-		bitset_add(at, (uint32_t)(draw(seed) % ((struct bitset *)at)->bits));
-		break;
-	case FIELD_RECORD:
-		fill(f->sub, at, a, seed, depth + 1);
-		break;
-	}
-}
-
-static void fill(const struct record *r, void *obj, struct arena *a, uint64_t *seed, int depth)
-{
-	for (size_t i = 0; i < r->field_count; i++) {
-		const struct field *f = &r->fields[i];
-		if (draw(seed) % 3 == 0)
-			continue;
-		char *at = (char *)obj + f->offset;
-		if (f->flags & FIELD_OPTIONAL)
-			*((bool *)obj + f->has_offset) = true;
-		if (!(f->flags & FIELD_REPEATED)) {
-			fill_element(f, at, a, seed, depth);
-			continue;
-		}
-		uint32_t count = depth > 2 ? 0 : (uint32_t)(draw(seed) % 4);
-		size_t size = f->kind == FIELD_RECORD ? f->sub->size : 16; /* at least any scalar */
-		if (f->kind == FIELD_STR || f->kind == FIELD_U64)
-			size = 8;
-		if (f->kind == FIELD_U32)
-			size = 4;
-		char *list = arena_alloc(a, size * (count + 1));
-		for (uint32_t n = 0; n < count; n++)
-			fill_element(f, list + n * size, a, seed, depth);
-		memcpy(at, &list, sizeof(list));
-		memcpy((char *)obj + f->count_offset, &count, sizeof(count));
-	}
-}
 
 static void round_trip(const struct record *r, uint64_t seed)
 {
@@ -92,7 +19,7 @@ static void round_trip(const struct record *r, uint64_t seed)
 	AUTO_BUF struct buf bytes = {};
 	void *original = arena_alloc(a, r->size), *read = arena_alloc(a, r->size);
 	void *copied = mem_alloc(r->size), *heap = mem_alloc(r->size);
-	fill(r, original, a, &seed, 0);
+	fill_record(r, original, a, &seed);
 	record_encode(r, original, &bytes);
 
 	struct error err = {};
@@ -111,7 +38,7 @@ static void round_trip(const struct record *r, uint64_t seed)
 		free(part);
 	}
 	for (int n = 0; n < 20 && bytes.len; n++) {
-		bytes.data[draw(&seed) % bytes.len] ^= (uint8_t)(1u << (draw(&seed) % 8));
+		bytes.data[fill_draw(&seed) % bytes.len] ^= (uint8_t)(1u << (fill_draw(&seed) % 8));
 		void *bent = mem_alloc(r->size);
 		(void)!record_decode(r, bent, bytes.data, bytes.len, NULL, NULL);
 		record_done(r, bent);

@@ -8,6 +8,7 @@
 
 #include "../cm.h"
 #include "munged.h"
+#include "world.h"
 
 #include <unistd.h>
 
@@ -78,11 +79,56 @@ static void a_dead_munged_is_named(void **state)
 	assert_non_null(strstr(err.text, "/nowhere/munge.socket"));
 }
 
+/* Connections whose credentials take a while: the pool checks them, the loop goes on. */
+static void connections_use_munge_both_ways(void **state)
+{
+	struct munged *m = *state;
+	if (!m)
+		skip();
+	void *world = NULL;
+	assert_int_equal(world_setup(&world), 0);
+	struct world *w = world;
+	auth_free(w->auth);
+	w->auth = w->server.auth = open_auth(m, "c1");
+	struct end client, gone;
+	struct outcome ping = {};
+	end_connect(&client, w);
+	end_ping(&client, &ping);
+	world_wait(w, &ping.count, 1);
+	assert_true(ping.ok);
+	assert_int_equal(conn_peer(client.conn)->uid, geteuid());
+	assert_int_equal(conn_peer(w->peers[0].conn)->uid, geteuid());
+
+	struct raw impatient; /* goes away while its credential is looked at */
+	raw_connect(&impatient, w);
+	raw_hello(&impatient, w->auth, "c1", 0);
+	world_wait(w, &w->peer_count, 2);
+	raw_close(&impatient);
+	world_wait(w, &w->peers[1].closed, 1);
+
+	end_connect(&gone, w);
+	world_wait(w, &w->peer_count, 3);
+	conn_close(gone.conn); /* while ours is being made, or just after */
+	world_wait(w, &w->peers[2].closed, 1);
+
+	struct auth *other = open_auth(m, "c2");
+	struct conn_options o = world_options(w);
+	o.auth = other;
+	struct end stranger = { .world = w };
+	stranger.conn = conn_connect_tcp("127.0.0.1", w->port, &o, &end_handler, &stranger);
+	world_wait(w, &stranger.closed, 1);
+	assert_non_null(strstr(stranger.why, "made for another cluster or purpose"));
+	conn_close(client.conn);
+	auth_free(other);
+	assert_int_equal(world_teardown(&world), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(munge_vouches_for_the_caller),
 		cmocka_unit_test(a_dead_munged_is_named),
+		cmocka_unit_test(connections_use_munge_both_ways),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
