@@ -37,7 +37,7 @@ NODISCARD int disk_read(struct disk *d, const char *path, struct buf *ret); /* t
 /* All or nothing: written beside, synced, renamed over. */
 NODISCARD int disk_replace(struct disk *d, const char *path, const void *data, size_t len);
 NODISCARD int disk_rename(struct disk *d, const char *from, const char *to); /* synced */
-NODISCARD int disk_remove(struct disk *d, const char *path);
+NODISCARD int disk_remove(struct disk *d, const char *path); /* a file or an empty directory */
 NODISCARD int disk_mkdir(struct disk *d, const char *path, mode_t mode); /* existing is fine */
 
 typedef void (*disk_list_fn)(void *arg, const char *name);

@@ -237,7 +237,11 @@ int disk_rename(struct disk *d, const char *from, const char *to)
 
 int disk_remove(struct disk *d, const char *path)
 {
-	return unlinkat(d->fd, path, 0) < 0 ? -errno : 0;
+	if (unlinkat(d->fd, path, 0) == 0)
+		return 0;
+	if (errno == EISDIR)
+		return unlinkat(d->fd, path, AT_REMOVEDIR) < 0 ? -errno : 0;
+	return -errno;
 }
 
 int disk_mkdir(struct disk *d, const char *path, mode_t mode)

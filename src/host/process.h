@@ -32,3 +32,6 @@ NODISCARD int process_spawn(struct loop *l, const struct spawn *s, exited_fn exi
 /* A connected pair of local sockets, both close-on-exec: one end for the child. */
 NODISCARD int process_socketpair(int ret[2]);
 NODISCARD int process_signal(pid_t pid, int signo); /* negative pid: the group */
+/* Signals every process whose environment has all of these NAME=value entries (NULL-terminated): what a
+ * killed step daemon left behind.  Returns how many there were. */
+size_t process_signal_marked(const char *const *marks, int signo);
