@@ -131,6 +131,7 @@ static void flatten(char *text, size_t len)
 			text[i] = '?';
 }
 
+PRINTF_LIKE(2, 0)
 static void write_line(enum log_level level, const char *fmt, va_list args)
 {
 	char line[LINE_MAX_LEN];

@@ -231,15 +231,15 @@ int options_scan_line(struct options *o, int argc, char *const *argv, const char
 	return 0;
 }
 
-static const char *environ_get(char *const *environ, const char *name, size_t len)
+static const char *environ_get(char *const *env, const char *name, size_t len)
 {
-	for (char *const *e = environ; *e; e++)
+	for (char *const *e = env; *e; e++)
 		if (strncmp(*e, name, len) == 0 && (*e)[len] == '=')
 			return *e + len + 1;
 	return NULL;
 }
 
-void options_scan_env(struct options *o, char *const *environ)
+void options_scan_env(struct options *o, char *const *env)
 {
 	for (size_t i = 0; i < OPTION_ROW_COUNT; i++) {
 		const struct option_row *row = &options_table[i];
@@ -248,7 +248,7 @@ void options_scan_env(struct options *o, char *const *environ)
 								       : row->srun;
 		for (size_t len; (row->cmds & o->command) && names && *names; names += len + (names[len] == ',')) {
 			len = strcspn(names, ",");
-			const char *value = environ_get(environ, names, len);
+			const char *value = environ_get(env, names, len);
 			if (!value)
 				continue;
 			const char *where = arena_printf(o->arena, "%.*s=%s", (int)len, names, value);
@@ -275,7 +275,7 @@ static int apply_use(struct options *o, const struct option_use *use, struct err
 	int r = option_value_parse(o, use, &why);
 	if (r < 0)
 		return error_set(err, r, "%s: %s", use->where, why.text);
-	o->source[index] = use->source;
+	o->source[index] = (uint8_t)use->source;
 	o->value[index] = use->value;
 	return 0;
 }

@@ -59,7 +59,7 @@ NODISCARD int options_scan_args(struct options *o, int argc, char *const *argv, 
 NODISCARD int options_scan_line(struct options *o, int argc, char *const *argv, const char *where,
 				struct error *err);
 /* Variables that the rows name; `environ` as in environ(7). */
-void options_scan_env(struct options *o, char *const *environ);
+void options_scan_env(struct options *o, char *const *env);
 NODISCARD int options_apply(struct options *o, struct error *err);
 /* Options that do not go together, and numbers that follow from others.  Adds to `warnings`. */
 NODISCARD int options_check(struct options *o, struct error *err);

@@ -37,6 +37,7 @@ const char *where_is(struct loader *ld, const struct source *src, uint32_t line)
 	return arena_printf(ld->arena, "%s:%u", src->name, line);
 }
 
+PRINTF_LIKE(2, 0)
 static const char *format(struct loader *ld, const char *fmt, va_list args)
 {
 	AUTO_BUF struct buf text = {};

@@ -205,7 +205,7 @@ static void remove_task(struct job *j, uint32_t task)
 		}
 		return;
 	}
-	assert(!"the task is pending in its array");
+	assert(false && "the task is pending in its array");
 }
 
 static void apply_job_split(struct cluster *c, const struct job_split *ev)

@@ -7,12 +7,12 @@
  *   C3  a job that runs has nodes, one that waits has none, one that is over holds none;
  *   C4  a step lives inside its job's nodes, CPUs and devices;
  *   C5  ids are unique and below next_job_id; tokens lead to their jobs. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/cluster.h"
 #include "core/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define CHECK(cond, ...)                                                                           \
@@ -23,7 +23,7 @@
 
 static void broken(const char *what, const char *noun, uint32_t id)
 {
-	fprintf(stderr, "cluster_check: %s %u: %s\n", noun, id, what);
+	log_fatal("cluster_check: %s %u: %s", noun, id, what);
 	abort();
 }
 
