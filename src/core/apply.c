@@ -150,9 +150,10 @@ static void apply_node_changed(struct cluster *c, const struct node_changed *ev)
 	if (ev->has_fail)
 		n->fail = ev->fail;
 	if (ev->has_reason) {
-		set_text(&n->reason, str_empty(ev->reason) ? NULL : ev->reason);
-		n->reason_uid = ev->by_uid;
-		n->reason_time = ev->time;
+		bool cleared = str_empty(ev->reason);
+		set_text(&n->reason, cleared ? NULL : ev->reason);
+		n->reason_uid = cleared ? 0 : ev->by_uid;
+		n->reason_time = cleared ? 0 : ev->time;
 	}
 	if (ev->has_weight)
 		n->conf.weight = ev->weight;

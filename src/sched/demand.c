@@ -38,6 +38,22 @@ static int count_tasks(const struct resource_request *r, struct demand *d, struc
 	return 0;
 }
 
+/* sbatch(1) --gpus: every node of the job gets at least one of them. */
+static int limit_by_gpus(const struct resource_request *r, struct demand *d, struct error *err)
+{
+	for (uint32_t i = 0; i < r->n_gres_per_job; i++) {
+		uint64_t count = r->gres_per_job[i].count;
+		if (count < d->nodes_min)
+			return error_set(err, -E_INVALID_GRES,
+					 "%s: %llu %s for %u nodes; every node of the job needs at least one",
+					 enum_text(&error_code_enum, E_INVALID_GRES), (unsigned long long)count,
+					 r->gres_per_job[i].name, d->nodes_min);
+		if (count < d->nodes_max)
+			d->nodes_max = (uint32_t)count;
+	}
+	return 0;
+}
+
 int demand_from(const struct resource_request *r, struct demand *ret, struct error *err)
 {
 	struct demand d = { .request = r };
@@ -45,7 +61,7 @@ int demand_from(const struct resource_request *r, struct demand *ret, struct err
 		return error_set(err, -E_TOO_MANY_NODES, "at least %u and at most %u nodes cannot both be",
 				 r->nodes_min, r->nodes_max);
 	int e = count_tasks(r, &d, err);
-	if (e < 0)
+	if (e < 0 || (e = limit_by_gpus(r, &d, err)) < 0)
 		return e;
 	d.cpus_per_task = r->has_cpus_per_task && r->cpus_per_task ? r->cpus_per_task : 1;
 	d.cpus_min = r->has_mincpus ? r->mincpus : 0;

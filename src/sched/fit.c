@@ -7,7 +7,9 @@
  *      share, and only if those are too few the ones with the most room;
  *   3. carve: an even spread of tasks, then CPUs, memory and devices for each node.
  *
- * Cost: one look at every node of the scope, and a sort of the candidates only in the second case. */
+ * With --gpus for the whole job there are two sums to reach, tasks and devices; the second case then
+ * tries a few mixtures of both.  Cost: one look at every node of the scope, and sorts of the candidates
+ * only in the second case. */
 #include "sched/fit.h"
 
 #include "base/arena.h"
@@ -207,15 +209,28 @@ static int by_required(const void *a, const void *b)
 	return (int)y->required - (int)x->required;
 }
 
-static int by_room(const void *a, const void *b)
+/* Nodes that bring most of what is short first.  Tasks and devices are counted in shares of what is
+ * wanted, so that they can be added; `lean` says how much the devices weigh, in quarters. */
+struct preference {
+	uint64_t tasks_wanted, gres_wanted;
+	unsigned lean;
+};
+
+static double worth(const struct candidate *c, const struct preference *p)
+{
+	double tasks = (double)c->room / (double)(p->tasks_wanted ? p->tasks_wanted : 1);
+	double gres = p->gres_wanted ? (double)c->gres_job / (double)p->gres_wanted : 0;
+	return tasks * (4 - p->lean) + (gres > 1 ? 1 : gres) * p->lean;
+}
+
+static int by_worth(const void *a, const void *b, void *arg)
 {
 	const struct candidate *x = a, *y = b;
 	if (x->required != y->required)
 		return x->required ? -1 : 1;
-	if (x->gres_job != y->gres_job)
-		return x->gres_job > y->gres_job ? -1 : 1;
-	if (x->room != y->room)
-		return x->room > y->room ? -1 : 1;
+	double wx = worth(x, arg), wy = worth(y, arg);
+	if (wx < wy || wx > wy)
+		return wx > wy ? -1 : 1;
 	return x->node < y->node ? -1 : 1;
 }
 
@@ -270,10 +285,15 @@ static uint32_t choose(struct search *s)
 		qsort(s->found, s->count, sizeof(*s->found), by_required);
 	if (even_share_first(s, min) >= min && enough(s, min))
 		return min;
-	qsort(s->found, s->count, sizeof(*s->found), by_room);
-	for (uint32_t nodes = min; nodes <= max; nodes++)
-		if (enough(s, nodes))
-			return nodes;
+	struct preference p = { .tasks_wanted = s->d->ntasks, .gres_wanted = job_gres_wanted(s) };
+	for (uint32_t nodes = min; nodes <= max; nodes++) {
+		for (p.lean = 0; p.lean <= (p.gres_wanted ? 4 : 0); p.lean++) {
+			if (nodes == min || p.gres_wanted)
+				qsort_r(s->found, s->count, sizeof(*s->found), by_worth, &p);
+			if (enough(s, nodes))
+				return nodes;
+		}
+	}
 	return 0;
 }
 

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random clusters and requests: what fit_find gives satisfies a slow, obvious checker, what it denies
+ * a brute-force search over node sets cannot find either, and layouts are even. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "sched/demand.h"
+#include "sched/fit.h"
+#include "sched/layout.h"
+#include "sched/pool.h"
+#include "sched/view.h"
+
+#include "../cm.h"
+
+#include <string.h>
+
+static uint64_t draw(uint64_t *seed, uint64_t below)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed % below;
+}
+
+static const struct node *random_node(uint32_t index, struct arena *a, uint64_t *seed)
+{
+	struct node *n = ARENA_NEW(a, struct node);
+	n->index = index;
+	n->registered = n->responding = true;
+	n->conf.name = arena_printf(a, "n%u", index);
+	n->conf.threads_per_core = 1 + (uint32_t)draw(seed, 2);
+	n->conf.cpus = n->conf.threads_per_core * (1 + (uint32_t)draw(seed, 6));
+	n->conf.real_memory_mib = 100 * (1 + draw(seed, 10));
+	n->conf.weight = (uint32_t)draw(seed, 3);
+	n->drain = draw(seed, 10) == 0;
+	n->n_gres = 2;
+	n->gres = ARENA_ARRAY(a, struct node_gres, 2);
+	uint32_t first = 0;
+	for (uint32_t g = 0; g < 2; g++) {
+		n->gres[g] = (struct node_gres){ .name = arena_strdup(a, "gpu"),
+						 .type = arena_strdup(a, g ? "b" : "a"),
+						 .count = draw(seed, 4),
+						 .first = first };
+		first += (uint32_t)n->gres[g].count;
+		bitset_init_in(&n->gres[g].used, (uint32_t)n->gres[g].count, a);
+		for (uint32_t d = 0; d < n->gres[g].count; d++)
+			if (draw(seed, 3) == 0)
+				bitset_add(&n->gres[g].used, d);
+	}
+	bitset_init_in(&n->used_cores, n->conf.cpus, a);
+	for (uint32_t core = 0; core < n->conf.cpus; core += n->conf.threads_per_core) {
+		if (draw(seed, 3))
+			continue;
+		bitset_add_range(&n->used_cores, core, n->conf.threads_per_core);
+		n->job_count = 1;
+	}
+	n->used_mem_mib = n->job_count ? 100 * draw(seed, 2) : 0;
+	if (n->used_mem_mib > n->conf.real_memory_mib)
+		n->used_mem_mib = n->conf.real_memory_mib;
+	return n;
+}
+
+static struct resource_request random_request(struct arena *a, uint64_t *seed)
+{
+	struct resource_request r = {};
+	r.nodes_min = (uint32_t)draw(seed, 4);
+	if (r.nodes_min && draw(seed, 2))
+		r.nodes_max = r.nodes_min + (uint32_t)draw(seed, 2);
+	if (draw(seed, 2)) {
+		r.has_ntasks = true;
+		r.ntasks = 1 + (uint32_t)draw(seed, 8);
+	}
+	if (draw(seed, 3) == 0) {
+		r.has_ntasks_per_node = true;
+		r.ntasks_per_node = 1 + (uint32_t)draw(seed, 4);
+	}
+	if (draw(seed, 3) == 0) {
+		r.has_cpus_per_task = true;
+		r.cpus_per_task = 1 + (uint32_t)draw(seed, 3);
+	}
+	if (draw(seed, 2)) {
+		r.has_mem_per_cpu_mib = true;
+		r.mem_per_cpu_mib = 50 * draw(seed, 4);
+	} else {
+		r.has_mem_per_node_mib = true;
+		r.mem_per_node_mib = 50 * draw(seed, 5);
+	}
+	if (draw(seed, 6) == 0)
+		r.exclusive = EXCLUSIVE_KIND_NODE;
+	if (draw(seed, 2)) {
+		struct gres_request *g = ARENA_NEW(a, struct gres_request);
+		*g = (struct gres_request){ .name = arena_strdup(a, "gpu"), .count = 1 + draw(seed, 3) };
+		if (draw(seed, 2))
+			g->type = arena_strdup(a, draw(seed, 2) ? "a" : "b");
+		uint64_t kind = draw(seed, 3);
+		if (kind == 0) {
+			r.gres_per_node = g;
+			r.n_gres_per_node = 1;
+		} else if (kind == 1) {
+			r.gres_per_task = g;
+			r.n_gres_per_task = 1;
+		} else {
+			r.gres_per_job = g;
+			r.n_gres_per_job = 1;
+		}
+	}
+	return r;
+}
+
+static uint64_t free_gpus(const struct node *n, const char *type)
+{
+	uint64_t total = 0;
+	for (uint32_t g = 0; g < n->n_gres; g++)
+		if (!type || str_eq(n->gres[g].type, type))
+			total += n->gres[g].count - bitset_count(&n->gres[g].used);
+	return total;
+}
+
+static uint64_t given_gpus(const struct node_alloc *a, const char *type)
+{
+	uint64_t total = 0;
+	for (uint32_t i = 0; i < a->n_gres; i++)
+		if (!type || str_eq(a->gres[i].type, type))
+			total += bitset_count(&a->gres[i].devices);
+	return total;
+}
+
+static void check_node(const struct sched_view *v, const struct demand *d, const struct node_alloc *a)
+{
+	const struct node *n = v->nodes[a->node];
+	const struct resource_request *r = d->request;
+	assert_true(node_is_up(n));
+	assert_false(bitset_intersects(&n->used_cores, &a->cores));
+	uint32_t cpus = bitset_count(&a->cores), t = n->conf.threads_per_core;
+	assert_true(cpus >= a->tasks * d->cpus_per_task);
+	for (uint32_t core = 0; core < n->conf.cpus; core += t) /* whole cores */
+		for (uint32_t k = 1; k < t; k++)
+			assert_int_equal(bitset_has(&a->cores, core), bitset_has(&a->cores, core + k));
+	assert_true(a->mem_mib + n->used_mem_mib <= n->conf.real_memory_mib);
+	if (r->has_mem_per_cpu_mib)
+		assert_int_equal(a->mem_mib, r->mem_per_cpu_mib * cpus);
+	if (r->exclusive) {
+		assert_int_equal(n->job_count, 0);
+		assert_int_equal(cpus, n->conf.cpus);
+	}
+	for (uint32_t i = 0; i < a->n_gres; i++)
+		for (uint32_t g = 0; g < n->n_gres; g++)
+			for (uint32_t k = 0; str_eq(n->gres[g].type, a->gres[i].type) && k < n->gres[g].count; k++)
+				assert_false(bitset_has(&a->gres[i].devices, n->gres[g].first + k) &&
+					     bitset_has(&n->gres[g].used, k));
+	if (r->n_gres_per_node && !r->exclusive)
+		assert_int_equal(given_gpus(a, r->gres_per_node->type), r->gres_per_node->count);
+	if (r->n_gres_per_task && !r->exclusive)
+		assert_int_equal(given_gpus(a, r->gres_per_task->type), r->gres_per_task->count * a->tasks);
+	if (d->tasks_per_node)
+		assert_true(a->tasks <= d->tasks_per_node);
+	assert_true(a->tasks >= 1);
+}
+
+static void check_fit(const struct sched_view *v, const struct demand *d, const struct fit *f)
+{
+	uint32_t tasks = 0;
+	uint64_t gpus = 0;
+	assert_true(f->count >= d->nodes_min && f->count <= d->nodes_max);
+	for (uint32_t i = 0; i < f->count; i++) {
+		check_node(v, d, &f->alloc[i]);
+		tasks += f->alloc[i].tasks;
+		if (d->request->n_gres_per_job)
+			gpus += given_gpus(&f->alloc[i], d->request->gres_per_job->type);
+		assert_true(i == 0 || f->alloc[i].node > f->alloc[i - 1].node);
+	}
+	assert_int_equal(tasks, f->ntasks);
+	if (!d->tasks_follow_nodes)
+		assert_int_equal(tasks, d->ntasks);
+	if (d->request->n_gres_per_job && !d->request->exclusive)
+		assert_int_equal(gpus, d->request->gres_per_job->count);
+}
+
+/* The most tasks one node could take, by trying every number. */
+static uint32_t most_tasks(const struct node *n, const struct demand *d, uint32_t want)
+{
+	const struct resource_request *r = d->request;
+	uint32_t best = 0, t = n->conf.threads_per_core;
+	for (uint32_t tasks = 1; tasks <= want; tasks++) {
+		uint32_t cpus = (tasks * d->cpus_per_task + t - 1) / t * t;
+		cpus = r->exclusive ? n->conf.cpus : cpus;
+		uint64_t mem = r->has_mem_per_cpu_mib ? r->mem_per_cpu_mib * cpus :
+			       r->mem_per_node_mib    ? r->mem_per_node_mib :
+							n->conf.real_memory_mib;
+		bool ok = tasks * d->cpus_per_task <= n->conf.cpus && cpus <= n->conf.cpus - bitset_count(&n->used_cores) &&
+			  mem <= n->conf.real_memory_mib - n->used_mem_mib &&
+			  (!d->tasks_per_node || tasks <= d->tasks_per_node) &&
+			  (!r->n_gres_per_task || r->gres_per_task->count * tasks <= free_gpus(n, r->gres_per_task->type)) &&
+			  (!r->n_gres_per_node || r->gres_per_node->count <= free_gpus(n, r->gres_per_node->type)) &&
+			  (!r->n_gres_per_job || free_gpus(n, r->gres_per_job->type) > 0) &&
+			  (!r->exclusive || n->job_count == 0) && node_is_up(n);
+		best = ok ? tasks : best;
+	}
+	return best;
+}
+
+/* Every subset of nodes: is there one that could hold the request? */
+static bool exists(const struct sched_view *v, const struct demand *d)
+{
+	for (uint32_t set = 1; set < 1u << v->node_count; set++) {
+		uint32_t nodes = (uint32_t)__builtin_popcount(set), room = 0;
+		uint64_t gpus = 0;
+		bool all = nodes >= d->nodes_min && nodes <= d->nodes_max;
+		uint32_t want = d->ntasks;
+		if (d->tasks_follow_nodes)
+			want = nodes * (d->tasks_per_node ? d->tasks_per_node : 1);
+		for (uint32_t i = 0; all && i < v->node_count; i++) {
+			if (!(set >> i & 1))
+				continue;
+			uint32_t most = most_tasks(v->nodes[i], d, want);
+			all = most > 0;
+			room += most;
+			gpus += d->request->n_gres_per_job ? free_gpus(v->nodes[i], d->request->gres_per_job->type) : 0;
+		}
+		if (all && room >= want && want >= nodes &&
+		    (!d->request->n_gres_per_job ||
+		     (gpus >= d->request->gres_per_job->count)))
+			return true;
+	}
+	return false;
+}
+
+static void fit_agrees_with_brute_force(void **state)
+{
+	(void)state;
+	uint32_t found = 0;
+	for (uint64_t round = 1; round <= 100000; round++) {
+		uint64_t seed = round * 0x9E3779B97F4A7C15u;
+		AUTO_ARENA struct arena *a = arena_new();
+		uint32_t count = 1 + (uint32_t)draw(&seed, 5);
+		const struct node **nodes = ARENA_ARRAY(a, const struct node *, count);
+		for (uint32_t i = 0; i < count; i++)
+			nodes[i] = random_node(i, a, &seed);
+		struct sched_view v = { .nodes = nodes, .node_count = count };
+		struct resource_request r = random_request(a, &seed);
+		struct demand d;
+		if (demand_from(&r, &d, NULL) < 0)
+			continue;
+		struct bitset all;
+		bitset_init_in(&all, count, a);
+		bitset_fill(&all);
+		struct fit_scope scope = { &all, NULL };
+		struct pool pool;
+		struct fit fit = {};
+		pool_init(&pool, &v, false, a);
+		bool ok = fit_find(&pool, &d, &scope, a, &fit) == FIT_OK;
+		if (ok)
+			check_fit(&v, &d, &fit);
+		if (ok != exists(&v, &d)) {
+			AUTO_BUF struct buf text = {};
+			record_print(&resource_request_record, &r, &text);
+			fail_msg("round %llu: fit %d: %s", (unsigned long long)round, ok, buf_text(&text));
+		}
+		found += ok;
+	}
+	assert_true(found > 20000);
+}
+
+static void tasks_are_spread_evenly(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t ntasks, room[4], want[4];
+	} table[] = {
+		{ 5, { 9, 9, 0, 0 }, { 3, 2, 0, 0 } },
+		{ 7, { 4, 4, 0, 0 }, { 4, 3, 0, 0 } },
+		{ 8, { 2, 8, 8, 1 }, { 2, 3, 2, 1 } },
+		{ 3, { 1, 1, 1, 1 }, { 1, 1, 1, 0 } },
+	};
+	for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
+		uint32_t got[4];
+		layout_spread(table[i].ntasks, table[i].room, 4, got);
+		assert_memory_equal(got, table[i].want, sizeof(got));
+	}
+}
+
+static void ranks_cover_every_task_once(void **state)
+{
+	(void)state;
+	static char cyclic[] = "cyclic";
+	struct node_alloc alloc[] = { { .tasks = 3 }, { .tasks = 1 }, { .tasks = 2 } };
+	struct step s = { .alloc = alloc, .n_alloc = 3, .ntasks = 6 };
+	static const uint32_t want_block[] = { 0, 1, 2, 3, 4, 5 }, want_cyclic[] = { 0, 3, 5, 1, 2, 4 };
+	AUTO_ARENA struct arena *a = arena_new();
+	for (int round = 0; round < 2; round++) {
+		const uint32_t *want = round ? want_cyclic : want_block;
+		s.distribution = round ? cyclic : NULL;
+		for (uint32_t pos = 0; pos < 3; pos++) {
+			uint32_t count, *ids = layout_tasks(&s, pos, a, &count);
+			assert_int_equal(count, alloc[pos].tasks);
+			assert_memory_equal(ids, want, count * sizeof(*ids));
+			want += count;
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fit_agrees_with_brute_force),
+		cmocka_unit_test(tasks_are_spread_evenly),
+		cmocka_unit_test(ranks_cover_every_task_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
