@@ -14,8 +14,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
-enum { KEY_MAX = 64, CANDIDATES_MAX = 300, REWRITES_MAX = 4 };
+enum { KEY_MAX = 64, CANDIDATES_MAX = 300, REWRITES_MAX = 4, WORDS_TEXT_MAX = 512 };
 
 /* What begins a line of slurm.conf beside the plain keys. */
 static const char *const openers[] = { "NodeName", "PartitionName", "NodeSet", "DownNodes", "Include" };
@@ -142,6 +143,23 @@ const struct field *pair_field(struct loader *ld, const struct record *r, const 
 	return f;
 }
 
+/* Of some lists only these words have an effect; a word may have a value of its own behind `=`. */
+static void remark_words(struct loader *ld, const struct field *f, const char *where, const char *value)
+{
+	char known[WORDS_TEXT_MAX];
+	if (!field_attr(f, "words", known, sizeof(known)))
+		return;
+	char *rest = arena_strdup(ld->arena, value), *word;
+	while ((word = strsep(&rest, ","))) {
+		bool found = *word == '\0';
+		size_t len = strcspn(word, "=");
+		for (const char *p = known; p && !found; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+			found = strncasecmp(p, word, len) == 0 && (p[len] == '|' || p[len] == '\0');
+		if (!found)
+			remark(ld, where, "%s=%s: understood, has no effect yet", f->key, word);
+	}
+}
+
 bool pair_set(struct loader *ld, const struct field *f, void *obj, const struct source *src,
 	      const struct lex_pair *pair)
 {
@@ -150,8 +168,12 @@ bool pair_set(struct loader *ld, const struct field *f, void *obj, const struct 
 		report(ld, where_is(ld, src, pair->line), "%s", err.text);
 		return false;
 	}
-	if (!ld->client && field_says(f, "use", "no"))
-		remark(ld, where_is(ld, src, pair->line), "%s: understood, has no effect yet", f->key);
+	if (ld->client)
+		return true;
+	const char *where = where_is(ld, src, pair->line);
+	if (field_says(f, "use", "no"))
+		remark(ld, where, "%s: understood, has no effect yet", f->key);
+	remark_words(ld, f, where, pair->value);
 	return true;
 }
 

@@ -144,8 +144,8 @@ static void nodes_cover(struct joining *j)
 	const char **block_owner = ARENA_ARRAY(ld->arena, const char *, ld->nodes.count + 1);
 	for (size_t i = 0; i < ld->blocks.count; i++) {
 		const struct block_conf *b = &ld->blocks.at[i];
-		leaf_join(j, b->where, b->nodes, arena_printf(ld->arena, "block %s (%s)", b->name, b->where),
-			  block_owner);
+		const char *name = arena_printf(ld->arena, "block %s (%s)", b->name ? b->name : "", b->where);
+		leaf_join(j, b->where, b->nodes, name, block_owner);
 	}
 	for (size_t i = 0; ld->switches.count && i < ld->nodes.count; i++) {
 		if (owner[i])
