@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { NODES_MAX = 1 << 17, EACH_MAX = 8, CPUS_MAX = 65536 };
+enum { NODES_MAX = 1 << 16, EACH_MAX = 8, CPUS_MAX = 65536 };
 
 struct each { /* a row with each=yes and its list */
 	const struct field *field;
