@@ -264,6 +264,38 @@ static void test_failed_snapshot_leaves_the_journal_alone(void **state)
 	kit_done(&k);
 }
 
+static void write_none(void *arg, struct snapshot_writer *w)
+{
+	(void)arg;
+	(void)w;
+}
+
+static void test_snapshot_of_events_that_fail_to_commit_is_not_placed(void **state)
+{
+	(void)state;
+	struct kit k;
+	kit_init(&k, 9);
+	assert_int_equal(kit_open(&k, NULL), 0);
+	kit_append(&k, 500);
+	struct rlimit old, lim;
+	getrlimit(RLIMIT_FSIZE, &old);
+	lim = old;
+	lim.rlim_cur = 1000; /* enough for the snapshot, not for the batch */
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &lim);
+	struct snap s = { .kit = &k };
+	journal_snapshot(k.journal, 500, write_none, snap_done, &s);
+	loop_run(k.loop);
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_equal(s.status, -EFBIG);
+	assert_int_equal(k.status, -EFBIG);
+	assert_false(kit_has(&k, "snapshot-00000000000000000500"));
+	kit_close(&k);
+	assert_int_equal(kit_open(&k, NULL), 0);
+	assert_int_equal(k.restored, 0);
+	kit_done(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_snapshot_replaces_the_segments),
 		cmocka_unit_test(test_snapshot_while_commits_go_on),
 		cmocka_unit_test(test_failed_snapshot_leaves_the_journal_alone),
+		cmocka_unit_test(test_snapshot_of_events_that_fail_to_commit_is_not_placed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
