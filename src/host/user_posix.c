@@ -2,8 +2,8 @@
 /* user_posix.c - users and groups from NSS, with names remembered per thread for a while.
  *
  * A listing asks for the same few names a hundred thousand times.  The cache is a handful of slots in
- * memory of the thread, so that nobody waits for anybody; a name is asked for again after CACHE_SPAN,
- * and an unknown number every time.  It is a cache and nothing else: results do not depend on it. */
+ * memory of the thread, so that nobody waits for anybody; a name is asked for again after some minutes,
+ * a number that nobody had after some seconds. */
 #include "host/user.h"
 
 #include "base/mem.h"
@@ -20,11 +20,12 @@
 
 #define CACHE_SLOTS 64
 #define CACHE_NAME 64
-#define CACHE_SPAN_SEC 300
+#define KNOWN_SPAN_SEC 300
+#define UNKNOWN_SPAN_SEC 10
 #define LOOKUP_BYTES_MAX ((size_t)1 << 20)
 
 struct cached_name {
-	bool used, is_group;
+	bool used, is_group, is_known;
 	uint32_t id;
 	int64_t until_sec;
 	char name[CACHE_NAME];
@@ -44,21 +45,20 @@ static struct cached_name *cache_slot(bool is_group, uint32_t id)
 	return &cache[(id * 2654435761u >> 16 ^ (is_group ? 1u : 0u)) % CACHE_SLOTS];
 }
 
-static bool cache_get(bool is_group, uint32_t id, char *ret, size_t size)
+static const struct cached_name *cache_get(bool is_group, uint32_t id)
 {
 	const struct cached_name *c = cache_slot(is_group, id);
-	if (!c->used || c->is_group != is_group || c->id != id || clock_sec() > c->until_sec)
-		return false;
-	snprintf(ret, size, "%s", c->name);
-	return true;
+	bool hit = c->used && c->is_group == is_group && c->id == id && clock_sec() <= c->until_sec;
+	return hit ? c : NULL;
 }
 
-static void cache_put(bool is_group, uint32_t id, const char *name)
+static void cache_put(bool is_group, uint32_t id, bool is_known, const char *name)
 {
 	if (strlen(name) >= CACHE_NAME)
 		return;
 	struct cached_name *c = cache_slot(is_group, id);
-	*c = (struct cached_name){ true, is_group, id, clock_sec() + CACHE_SPAN_SEC, "" };
+	*c = (struct cached_name){ .used = true, .is_group = is_group, .is_known = is_known, .id = id };
+	c->until_sec = clock_sec() + (is_known ? KNOWN_SPAN_SEC : UNKNOWN_SPAN_SEC);
 	snprintf(c->name, sizeof(c->name), "%s", name);
 }
 
@@ -119,18 +119,19 @@ static int find_group(struct lookup *u, const char *name, gid_t gid)
 
 static int id_name(bool is_group, uint32_t id, char *ret, size_t size)
 {
-	if (cache_get(is_group, id, ret, size))
-		return 0;
+	const struct cached_name *c = cache_get(is_group, id);
+	if (c) {
+		snprintf(ret, size, "%s", c->name);
+		return c->is_known ? 0 : -ENOENT;
+	}
 	CLEANUP(lookup_done) struct lookup u = lookup_new();
 	int r = is_group ? find_group(&u, NULL, id) : find_user(&u, NULL, id);
-	if (r < 0) {
-		snprintf(ret, size, "%u", id);
-		return r;
-	}
-	const char *name = is_group ? u.gr.gr_name : u.pw.pw_name;
-	cache_put(is_group, id, name);
+	char number[16];
+	snprintf(number, sizeof(number), "%u", id);
+	const char *name = r < 0 ? number : is_group ? u.gr.gr_name : u.pw.pw_name;
+	cache_put(is_group, id, r == 0, name);
 	snprintf(ret, size, "%s", name);
-	return 0;
+	return r;
 }
 
 int user_name(uid_t uid, char *ret, size_t size)
