@@ -17,10 +17,10 @@
 #include <netdb.h>
 #include <sys/un.h>
 
-#define ADDRESSES_MAX 16
+#define ADDRESSES_MAX    16
 #define UNIX_RETRY_FIRST (1 * USEC_PER_MSEC)
-#define UNIX_RETRIES 200 /* growing to UNIX_RETRY_LAST: some ten seconds in all */
-#define UNIX_RETRY_LAST (50 * USEC_PER_MSEC)
+#define UNIX_RETRIES     200 /* growing to UNIX_RETRY_LAST: some ten seconds in all */
+#define UNIX_RETRY_LAST  (50 * USEC_PER_MSEC)
 
 struct connecting {
 	struct stream *stream; /* NULL: nobody waits any more */
@@ -198,7 +198,8 @@ static void connect_unix(void *arg)
 			c->retry_delay = UNIX_RETRY_FIRST;
 		}
 		timer_start(c->retry, c->retry_delay, 0);
-		c->retry_delay = c->retry_delay < UNIX_RETRY_LAST ? c->retry_delay * 2 : UNIX_RETRY_LAST;
+		c->retry_delay = c->retry_delay < UNIX_RETRY_LAST ? c->retry_delay * 2
+								  : UNIX_RETRY_LAST;
 	} else {
 		stream_detach(s);
 		stream_fail(s, r);

@@ -52,10 +52,12 @@ static int sync_parent(struct disk *d, const char *path)
 int disk_open(const char *root, mode_t mode, struct disk **ret, struct error *err)
 {
 	if (mkdir(root, mode) < 0 && errno != EEXIST)
-		return error_set(err, -errno, "cannot make the directory '%s': %s", root, strerror(errno));
+		return error_set(err, -errno, "cannot make the directory '%s': %s", root,
+				 strerror(errno));
 	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_set(err, -errno, "cannot use the directory '%s': %s", root, strerror(errno));
+		return error_set(err, -errno, "cannot use the directory '%s': %s", root,
+				 strerror(errno));
 	struct disk *d = NEW(struct disk);
 	d->fd = fd;
 	d->lock_fd = -1;
@@ -116,7 +118,8 @@ int disk_append_open(struct disk *d, const char *path, struct disk_file **ret, s
 	struct stat st;
 	int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
 	if (r < 0)
-		return error_set(err, r, "cannot open '%s/%s' for writing: %s", d->root, path, strerror(-r));
+		return error_set(err, r, "cannot open '%s/%s' for writing: %s", d->root, path,
+				 strerror(-r));
 	struct disk_file *f = NEW(struct disk_file);
 	f->size = (uint64_t)st.st_size;
 	f->fd = TAKE_FD(fd);
@@ -184,7 +187,8 @@ int disk_read(struct disk *d, const char *path, struct buf *ret)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	size_t start = ret->len;
-	buf_reserve(ret, (size_t)st.st_size + 1); /* one more, so that the end is seen without growing */
+	/* One more than there is, so that the end is seen without growing. */
+	buf_reserve(ret, (size_t)st.st_size + 1);
 	for (;;) {
 		ssize_t n = read(fd, ret->data + ret->len, ret->cap - 1 - ret->len);
 		if (n < 0 && errno == EINTR)

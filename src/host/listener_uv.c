@@ -25,8 +25,8 @@
 #include <sys/un.h>
 
 #define ACCEPTS_PER_TURN 64
-#define BACKLOG 4096
-#define LOCK_TRIES 200 /* of 10 ms: a lock that somebody holds for ever must not hold us */
+#define BACKLOG          4096
+#define LOCK_TRIES       200 /* of 10 ms: a lock that somebody holds for ever must not hold us */
 
 struct listener {
 	struct loop *loop;
@@ -90,7 +90,7 @@ static int listener_start(struct loop *loop, int fd, accept_fn accepted, void *a
 			  struct listener **ret, struct error *err)
 {
 	struct listener *l = NEW(struct listener);
-	*l = (struct listener){ .loop = loop, .fd = fd, .accepted = accepted, .arg = arg };
+	*l = (struct listener) { .loop = loop, .fd = fd, .accepted = accepted, .arg = arg };
 	int r = uv_poll_init(&loop->uv, &l->poll, fd);
 	if (r < 0) {
 		free(l);
@@ -158,12 +158,13 @@ int listener_tcp(struct loop *l, const char *host, uint16_t port, accept_fn acce
 {
 	char service[8];
 	snprintf(service, sizeof(service), "%u", port);
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *found = NULL;
 	int gai = getaddrinfo(host, service, &hints, &found);
 	if (gai != 0)
-		return error_set(err, -EADDRNOTAVAIL, "cannot listen on host '%s': %s", host ? host : "*",
-				 gai_strerror(gai));
+		return error_set(err, -EADDRNOTAVAIL, "cannot listen on host '%s': %s",
+				 host ? host : "*", gai_strerror(gai));
 	int fd = bind_first(found, AF_INET6);
 	if (fd < 0 && fd != -EADDRINUSE) {
 		int fd4 = bind_first(found, AF_INET);
@@ -217,14 +218,16 @@ static int bind_unix(int fd, const struct sockaddr_un *un, struct error *err)
 	struct stat st;
 	if (errno == EADDRINUSE && lstat(un->sun_path, &st) == 0) {
 		if (!S_ISSOCK(st.st_mode))
-			return error_set(err, -EEXIST, "'%s' exists and is not a socket", un->sun_path);
+			return error_set(err, -EEXIST, "'%s' exists and is not a socket",
+					 un->sun_path);
 		if (somebody_answers(un))
 			return error_set(err, -EADDRINUSE, "another process listens on '%s'",
 					 un->sun_path);
 		if (unlink(un->sun_path) == 0 && bind(fd, any, sizeof(*un)) == 0)
 			return 0;
 	}
-	return error_set(err, -errno, "cannot make the socket '%s': %s", un->sun_path, strerror(errno));
+	return error_set(err, -errno, "cannot make the socket '%s': %s", un->sun_path,
+			 strerror(errno));
 }
 
 int listener_unix(struct loop *l, const char *path, mode_t mode, accept_fn accepted, void *arg,
@@ -232,9 +235,10 @@ int listener_unix(struct loop *l, const char *path, mode_t mode, accept_fn accep
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	if (strlen(path) >= sizeof(un.sun_path))
-		return error_set(err, -ENAMETOOLONG,
-				 "socket path '%s' has %zu bytes, the system allows %zu: use a shorter directory",
-				 path, strlen(path), sizeof(un.sun_path) - 1);
+		return error_set(
+			err, -ENAMETOOLONG,
+			"socket path '%s' has %zu bytes, the system allows %zu: use a shorter directory",
+			path, strlen(path), sizeof(un.sun_path) - 1);
 	memcpy(un.sun_path, path, strlen(path) + 1);
 
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -92,7 +92,8 @@ static void must_be_closing(uv_handle_t *h, void *arg)
 {
 	(void)arg;
 	if (!uv_is_closing(h)) {
-		log_fatal("loop_free: a %s is still there", uv_handle_type_name(uv_handle_get_type(h)));
+		log_fatal("loop_free: a %s is still there",
+			  uv_handle_type_name(uv_handle_get_type(h)));
 		abort();
 	}
 }
@@ -167,7 +168,7 @@ void loop_random(struct loop *l, void *p, size_t n)
 
 void loop_defer(struct loop *l, loop_fn fn, void *arg)
 {
-	vec_push(&l->deferred, ((struct deferred){ fn, arg }));
+	vec_push(&l->deferred, ((struct deferred) { fn, arg }));
 }
 
 /* ---- work in the pool --------------------------------------------------------------------------- */
@@ -190,7 +191,7 @@ static void work_done(uv_work_t *uv, int status)
 void loop_work(struct loop *l, loop_fn work, loop_fn done, void *arg)
 {
 	struct work *w = NEW(struct work);
-	*w = (struct work){ .work = work, .done = done, .arg = arg };
+	*w = (struct work) { .work = work, .done = done, .arg = arg };
 	w->uv.data = w;
 	uv_queue_work(&l->uv, &w->uv, work_run, work_done);
 }

@@ -25,11 +25,11 @@ struct loop {
 	uv_idle_t again;      /* active while deferred work is left over: do not wait */
 	VEC(struct deferred) deferred, running;
 	VEC(uv_signal_t *) signals;
-	struct stream *streams;    /* all that are open */
-	struct stream *dirty;      /* those with something to do at the end of the turn */
-	uint8_t *read_buffer;      /* LOOP_READ_BYTES, shared: bytes are valid during one callback */
+	struct stream *streams; /* all that are open */
+	struct stream *dirty;   /* those with something to do at the end of the turn */
+	uint8_t *read_buffer;   /* LOOP_READ_BYTES, shared: bytes are valid during one callback */
 	struct children *children; /* process_posix.c */
 };
 
-void streams_done(struct loop *l);  /* closes the streams that were only finishing */
+void streams_done(struct loop *l); /* closes the streams that were only finishing */
 void children_done(struct loop *l);

@@ -49,7 +49,8 @@ static struct child *collect_exited(struct children *cs)
 			continue;
 		}
 		if (got < 0)
-			c->status = 0; /* somebody else asked for it: it is gone, how is not known */
+			c->status =
+				0; /* somebody else asked for it: it is gone, how is not known */
 		*link = c->next;
 		c->next = NULL;
 		*tail = c;
@@ -135,7 +136,8 @@ static int plan_signals(const struct spawn *s, posix_spawnattr_t *attr)
 	sigset_t all, none;
 	sigfillset(&all);
 	sigemptyset(&none);
-	int flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (s->detach ? POSIX_SPAWN_SETSID : 0);
+	int flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+		    (s->detach ? POSIX_SPAWN_SETSID : 0);
 	int r = posix_spawnattr_setsigdefault(attr, &all);
 	if (r == 0)
 		r = posix_spawnattr_setsigmask(attr, &none);
@@ -166,16 +168,17 @@ static int say_why(const struct spawn *s, int failed, struct error *err)
 {
 	struct stat st;
 	if (s->cwd && stat(s->cwd, &st) < 0)
-		return error_set(err, -failed, "cannot start '%s' in the directory '%s': %s", s->path,
-				 s->cwd, strerror(errno));
+		return error_set(err, -failed, "cannot start '%s' in the directory '%s': %s",
+				 s->path, s->cwd, strerror(errno));
 	return error_set(err, -failed, "cannot start '%s': %s", s->path, strerror(failed));
 }
 
-int process_spawn(struct loop *l, const struct spawn *s, exited_fn exited, void *arg, pid_t *ret_pid,
-		  struct error *err)
+int process_spawn(struct loop *l, const struct spawn *s, exited_fn exited, void *arg,
+		  pid_t *ret_pid, struct error *err)
 {
 	assert(s->argv && s->argv[0]);
-	struct children *cs = children_of(l); /* SIGCHLD is watched before there is anything to miss */
+	struct children *cs = children_of(
+		l); /* SIGCHLD is watched before there is anything to miss */
 	AUTO_FREE int *copies = mem_alloc((s->fd_count + 1) * sizeof(*copies));
 	for (size_t i = 0; i < s->fd_count; i++)
 		copies[i] = -1;
@@ -188,7 +191,7 @@ int process_spawn(struct loop *l, const struct spawn *s, exited_fn exited, void 
 		return say_why(s, failed, err);
 
 	struct child *c = NEW(struct child);
-	*c = (struct child){ .next = cs->running, .pid = pid, .exited = exited, .arg = arg };
+	*c = (struct child) { .next = cs->running, .pid = pid, .exited = exited, .arg = arg };
 	cs->running = c;
 	if (ret_pid)
 		*ret_pid = pid;

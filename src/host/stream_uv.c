@@ -27,20 +27,17 @@
 
 #include "base/mem.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
-#define READS_PER_TURN 4
+#define READS_PER_TURN       4
 #define WRITE_BYTES_PER_TURN ((size_t)1 << 20)
-#define WRITE_EARLY_BYTES ((size_t)256 << 10) /* do not wait for the end of the turn with this much */
-#define OUT_KEEP_BYTES ((size_t)4096)         /* an idle connection keeps no more than this */
-#define FINISH_PATIENCE (10 * USEC_PER_SEC)   /* without any output leaving */
-#define LINGER (2 * USEC_PER_SEC)
+#define WRITE_EARLY_BYTES                                                                          \
+	((size_t)256 << 10)                 /* do not wait for the end of the turn with this much */
+#define OUT_KEEP_BYTES  ((size_t)4096)      /* an idle connection keeps no more than this */
+#define FINISH_PATIENCE (10 * USEC_PER_SEC) /* without any output leaving */
+#define LINGER          (2 * USEC_PER_SEC)
 
 static void on_poll(uv_poll_t *h, int status, int events);
 static void on_idle(uv_idle_t *h);
@@ -64,16 +61,6 @@ struct stream *stream_new(struct loop *l, const struct stream_handler *h, void *
 		s->next->link = &s->next;
 	l->streams = s;
 	return s;
-}
-
-void socket_options(int fd, int family)
-{
-	if (family != AF_INET && family != AF_INET6)
-		return;
-	int on = 1, idle_sec = 60;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* peers whose machine is gone */
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_sec, sizeof(idle_sec));
 }
 
 int stream_attach(struct stream *s, int fd)
@@ -281,7 +268,8 @@ static void send_queued(struct stream *s)
 	while (stream_queued(s) > 0 && !s->blocked) {
 		const uint8_t *from = s->out.data + s->out_sent;
 		size_t len = stream_queued(s) < share ? stream_queued(s) : share;
-		ssize_t n = s->is_socket ? send(s->fd, from, len, MSG_NOSIGNAL) : write(s->fd, from, len);
+		ssize_t n = s->is_socket ? send(s->fd, from, len, MSG_NOSIGNAL)
+					 : write(s->fd, from, len);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -519,7 +507,8 @@ void stream_close(struct stream *s)
 	connect_drop(s);
 	timer_free(TAKE_PTR(s->timer));
 	if (s->handle)
-		uv_close(&s->handle->any, handle_closed); /* first: the descriptor is still watched */
+		uv_close(&s->handle->any,
+			 handle_closed); /* first: the descriptor is still watched */
 	fd_drop(s);
 	if (!s->handle)
 		stream_release(s);
@@ -542,38 +531,4 @@ void streams_done(struct loop *l)
 			stream_close(s);
 	}
 	assert(!l->streams); /* everything else belongs to somebody who must have closed it */
-}
-
-/* ---- who is there ------------------------------------------------------------------------------- */
-
-static void print_address(const union address *a, char *out, size_t size)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-	if (a->any.sa_family == AF_INET) {
-		inet_ntop(AF_INET, &a->v4.sin_addr, text, sizeof(text));
-		snprintf(out, size, "%s:%u", text, ntohs(a->v4.sin_port));
-	} else if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a->v6.sin6_addr)) {
-		inet_ntop(AF_INET, &a->v6.sin6_addr.s6_addr[12], text, sizeof(text));
-		snprintf(out, size, "%s:%u", text, ntohs(a->v6.sin6_port));
-	} else if (a->any.sa_family == AF_INET6) {
-		inet_ntop(AF_INET6, &a->v6.sin6_addr, text, sizeof(text));
-		snprintf(out, size, "[%s]:%u", text, ntohs(a->v6.sin6_port));
-	}
-}
-
-void stream_get_peer(const struct stream *s, struct stream_peer *ret)
-{
-	*ret = (struct stream_peer){ .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-	if (s->is_local && getsockopt(s->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0) {
-		ret->local = true;
-		ret->uid = cred.uid;
-		ret->gid = cred.gid;
-		ret->pid = cred.pid;
-	}
-	if (s->path)
-		snprintf(ret->addr, sizeof(ret->addr), "%s", s->path);
-	else
-		print_address(&s->peer, ret->addr, sizeof(ret->addr));
 }

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <time.h>
 
-#define CACHE_SLOTS 64
-#define CACHE_NAME 64
-#define KNOWN_SPAN_SEC 300
+#define CACHE_SLOTS      64
+#define CACHE_NAME       64
+#define KNOWN_SPAN_SEC   300
 #define UNKNOWN_SPAN_SEC 10
 #define LOOKUP_BYTES_MAX ((size_t)1 << 20)
 
@@ -57,7 +57,9 @@ static void cache_put(bool is_group, uint32_t id, bool is_known, const char *nam
 	if (strlen(name) >= CACHE_NAME)
 		return;
 	struct cached_name *c = cache_slot(is_group, id);
-	*c = (struct cached_name){ .used = true, .is_group = is_group, .is_known = is_known, .id = id };
+	*c = (struct cached_name) {
+		.used = true, .is_group = is_group, .is_known = is_known, .id = id
+	};
 	c->until_sec = clock_sec() + (is_known ? KNOWN_SPAN_SEC : UNKNOWN_SPAN_SEC);
 	snprintf(c->name, sizeof(c->name), "%s", name);
 }
@@ -90,7 +92,7 @@ static bool lookup_again(struct lookup *u, int r)
 
 static struct lookup lookup_new(void)
 {
-	return (struct lookup){ .buffer = mem_alloc(4096), .size = 4096 };
+	return (struct lookup) { .buffer = mem_alloc(4096), .size = 4096 };
 }
 
 static int find_user(struct lookup *u, const char *name, uid_t uid)
@@ -178,10 +180,11 @@ int user_lookup(uid_t uid, struct user_info *ret)
 	int r = find_user(&u, NULL, uid);
 	if (r < 0)
 		return r;
-	*ret = (struct user_info){ .uid = u.pw.pw_uid, .gid = u.pw.pw_gid };
+	*ret = (struct user_info) { .uid = u.pw.pw_uid, .gid = u.pw.pw_gid };
 	snprintf(ret->name, sizeof(ret->name), "%s", u.pw.pw_name);
 	snprintf(ret->home, sizeof(ret->home), "%s", u.pw.pw_dir ? u.pw.pw_dir : "/");
-	snprintf(ret->shell, sizeof(ret->shell), "%s", str_empty(u.pw.pw_shell) ? "/bin/sh" : u.pw.pw_shell);
+	snprintf(ret->shell, sizeof(ret->shell), "%s",
+		 str_empty(u.pw.pw_shell) ? "/bin/sh" : u.pw.pw_shell);
 	return 0;
 }
 

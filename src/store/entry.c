@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define AFTER_CRC ((size_t)8)                     /* where `length` begins to count */
+#define AFTER_CRC  ((size_t)8) /* where `length` begins to count */
 #define LENGTH_MIN (ENTRY_HEAD - AFTER_CRC)
 
 static void put_number(uint8_t *at, uint64_t v, size_t bytes)
@@ -106,8 +106,8 @@ bool entry_search(const uint8_t *data, size_t len, uint64_t position, size_t *re
 	uint64_t last = position + len / ENTRY_HEAD;
 	struct entry e;
 	for (size_t at = 0; at + ENTRY_HEAD <= len; at++) {
-		if (head_fits(data + at, len - at, &e) && e.position >= position && e.position <= last &&
-		    crc_fits(data + at, &e)) {
+		if (head_fits(data + at, len - at, &e) && e.position >= position &&
+		    e.position <= last && crc_fits(data + at, &e)) {
 			*ret_offset = at;
 			return true;
 		}
@@ -118,9 +118,10 @@ bool entry_search(const uint8_t *data, size_t len, uint64_t position, size_t *re
 int entry_decode(const struct entry *e, struct event *ev, struct arena *a, struct error *err)
 {
 	if (e->kind >= EVENT_KIND_COUNT || !event_records[e->kind])
-		return error_set(err, -EPROTONOSUPPORT,
-				 "event number %u is unknown here: a newer version wrote it, use that one",
-				 e->kind);
+		return error_set(
+			err, -EPROTONOSUPPORT,
+			"event number %u is unknown here: a newer version wrote it, use that one",
+			e->kind);
 	ev->kind = (enum event_kind)e->kind;
 	return record_decode(event_records[e->kind], &ev->counters, e->body, e->body_len, a, err);
 }

@@ -17,8 +17,8 @@ struct buf;
 struct error;
 struct event;
 
-#define ENTRY_HEAD ((size_t)18)            /* up to and with the kind */
-#define ENTRY_MAX ((size_t)128 << 20)      /* largest `length`; the largest field is half of it */
+#define ENTRY_HEAD     ((size_t)18)        /* up to and with the kind */
+#define ENTRY_MAX      ((size_t)128 << 20) /* largest `length`; the largest field is half of it */
 #define ENTRY_KIND_END 0                   /* body: u64 position of the snapshot */
 
 struct entry {

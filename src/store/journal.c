@@ -40,7 +40,8 @@ int journal_open(struct disk *d, struct loop *l, journal_restore_fn restore, voi
 	if (r == -EWOULDBLOCK)
 		return error_set(err, r, "another process uses the state in '%s'", disk_root(d));
 	if (r < 0)
-		return error_set(err, r, "cannot lock '%s/%s': %s", disk_root(d), LOCK_NAME, strerror(-r));
+		return error_set(err, r, "cannot lock '%s/%s': %s", disk_root(d), LOCK_NAME,
+				 strerror(-r));
 
 	struct journal *j = NEW(struct journal);
 	j->disk = d;
@@ -125,7 +126,8 @@ uint64_t journal_size(const struct journal *j)
 static int open_next_segment(struct journal *j)
 {
 	char name[STORE_NAME_MAX];
-	store_name(name, SEGMENT_PREFIX, j->synced + 1); /* not touched while a batch is in flight */
+	/* `synced` does not move while a batch is in flight. */
+	store_name(name, SEGMENT_PREFIX, j->synced + 1);
 	struct disk_file *next = NULL;
 	int r = disk_append_open(j->disk, name, &next, NULL);
 	if (r < 0)

@@ -8,11 +8,11 @@
 #include "base/vec.h"
 #include "store/journal.h"
 
-#define STORE_NAME_MAX 48
-#define SEGMENT_PREFIX "journal-"
+#define STORE_NAME_MAX  48
+#define SEGMENT_PREFIX  "journal-"
 #define SNAPSHOT_PREFIX "snapshot-"
-#define TMP_SUFFIX ".tmp"
-#define LOCK_NAME "lock"
+#define TMP_SUFFIX      ".tmp"
+#define LOCK_NAME       "lock"
 
 struct arena;
 struct disk_file;
@@ -30,20 +30,20 @@ struct journal {
 	journal_done_fn done;
 	void *done_arg;
 
-	uint64_t position;       /* of the last event appended */
-	uint64_t synced;         /* of the last event on disk */
-	uint64_t size;           /* bytes since the last snapshot */
+	uint64_t position;              /* of the last event appended */
+	uint64_t synced;                /* of the last event on disk */
+	uint64_t size;                  /* bytes since the last snapshot */
 	struct position_list segments;  /* first position of each, ascending; the last grows */
 	struct position_list snapshots; /* ascending; more than one only after a crash */
-	int failed;              /* negative errno: nothing is written any more */
+	int failed;                     /* negative errno: nothing is written any more */
 
-	struct buf open;         /* events of the next batch */
+	struct buf open; /* events of the next batch */
 	bool in_flight, commit_wanted;
-	bool rotate;             /* the next batch begins a new segment */
+	bool rotate; /* the next batch begins a new segment */
 
-	struct buf flight;       /* the batch that a worker writes */
-	struct disk_file *file;  /* the last segment */
-	uint64_t flight_last;    /* position of its last event */
+	struct buf flight;      /* the batch that a worker writes */
+	struct disk_file *file; /* the last segment */
+	uint64_t flight_last;   /* position of its last event */
 	bool flight_rotates;
 	int flight_status;
 
@@ -59,7 +59,7 @@ void store_name(char name[STORE_NAME_MAX], const char *prefix, uint64_t position
 NODISCARD int journal_restore(struct journal *j, journal_restore_fn restore, void *arg,
 			      struct journal_stats *stats, struct error *err);
 
-void journal_start_batch(struct journal *j);  /* nothing is in flight */
-void snapshot_check(struct journal *j);       /* a batch has ended: may the snapshot go on? */
+void journal_start_batch(struct journal *j); /* nothing is in flight */
+void snapshot_check(struct journal *j);      /* a batch has ended: may the snapshot go on? */
 /* How many segments from the front hold nothing behind `position`. */
 size_t segments_obsolete(const struct journal *j, uint64_t position);

@@ -35,7 +35,7 @@ struct restore {
 	struct journal_stats *stats;
 	struct error *err;
 	VEC(char *) leftovers;
-	struct buf data;          /* the file that is read */
+	struct buf data;           /* the file that is read */
 	char name[STORE_NAME_MAX]; /* its name */
 };
 
@@ -69,8 +69,8 @@ static int read_file(struct restore *r, const char *prefix, uint64_t position)
 	buf_clear(&r->data);
 	int e = disk_read(r->journal->disk, r->name, &r->data);
 	if (e < 0)
-		return error_set(r->err, e, "cannot read '%s/%s': %s", disk_root(r->journal->disk), r->name,
-				 strerror(-e));
+		return error_set(r->err, e, "cannot read '%s/%s': %s", disk_root(r->journal->disk),
+				 r->name, strerror(-e));
 	return 0;
 }
 
@@ -108,14 +108,16 @@ static int restore_snapshot(struct restore *r, uint64_t position)
 		if (!entry_get(r->data.data + at, r->data.len - at, &e))
 			return refuse(r, at, number + 1, "the snapshot is damaged here: " ADVICE);
 		if (e.position != ++number)
-			return refuse(r, at, e.position, "a record of the snapshot is missing before this one: "
-							 ADVICE);
+			return refuse(
+				r, at, e.position,
+				"a record of the snapshot is missing before this one: " ADVICE);
 		if (e.kind == ENTRY_KIND_END) {
 			if (entry_end_position(&e) != position)
-				return refuse(r, at, number, "the snapshot was made under another name: " ADVICE);
+				return refuse(r, at, number,
+					      "the snapshot was made under another name: " ADVICE);
 			if (at + e.size != r->data.len)
-				return refuse(r, at + e.size, number, "something follows the end of the snapshot: "
-								      ADVICE);
+				return refuse(r, at + e.size, number,
+					      "something follows the end of the snapshot: " ADVICE);
 			return 0;
 		}
 		code = hand_over(r, &e, at);
@@ -141,7 +143,8 @@ static int judge_tail(struct restore *r, size_t at, bool is_last)
 		return refuse(r, at, position, why);
 	}
 	if (!is_last)
-		return refuse(r, at, position, "the record is damaged, and later segments follow: " ADVICE);
+		return refuse(r, at, position,
+			      "the record is damaged, and later segments follow: " ADVICE);
 	r->stats->bytes_cut = r->data.len - at;
 	return 0;
 }
@@ -160,8 +163,9 @@ static int restore_segment(struct restore *r, uint64_t snapshot, bool is_last, s
 			break;
 		}
 		if (e.position != j->position + 1)
-			return refuse(r, at, j->position + 1,
-				      "the record found here has another position, some are missing: " ADVICE);
+			return refuse(
+				r, at, j->position + 1,
+				"the record found here has another position, some are missing: " ADVICE);
 		if (e.position > snapshot) {
 			int code = hand_over(r, &e, at);
 			if (code < 0)
@@ -201,11 +205,13 @@ static int check_coverage(struct restore *r, uint64_t snapshot)
 		return 0;
 	if (j->segments.count == 0)
 		return error_set(r->err, -EBADMSG,
-				 "'%s' has a snapshot of position %" PRIu64 " and no journal behind it: " ADVICE,
+				 "'%s' has a snapshot of position %" PRIu64
+				 " and no journal behind it: " ADVICE,
 				 root, snapshot);
 	return error_set(r->err, -EBADMSG,
-			 "'%s': a journal with position %" PRIu64 " is missing, the oldest begins at %" PRIu64
-			 ": " ADVICE, root, snapshot + 1, first);
+			 "'%s': a journal with position %" PRIu64
+			 " is missing, the oldest begins at %" PRIu64 ": " ADVICE,
+			 root, snapshot + 1, first);
 }
 
 static int restore_segments(struct restore *r, uint64_t snapshot)
@@ -217,7 +223,8 @@ static int restore_segments(struct restore *r, uint64_t snapshot)
 		uint64_t first = j->segments.at[i];
 		if (first != j->position + 1) {
 			store_name(r->name, SEGMENT_PREFIX, first);
-			return refuse(r, 0, j->position + 1, "the journal with this position is missing: " ADVICE);
+			return refuse(r, 0, j->position + 1,
+				      "the journal with this position is missing: " ADVICE);
 		}
 		int code = read_file(r, SEGMENT_PREFIX, first);
 		if (code == 0)
@@ -226,7 +233,8 @@ static int restore_segments(struct restore *r, uint64_t snapshot)
 			return code;
 	}
 	if (j->position < snapshot)
-		return refuse(r, end, j->position + 1, "the journal ends before its snapshot: " ADVICE);
+		return refuse(r, end, j->position + 1,
+			      "the journal ends before its snapshot: " ADVICE);
 	return open_segment(r, j->segments.at[j->segments.count - 1], end);
 }
 
@@ -253,7 +261,8 @@ static void remove_leftovers(struct restore *r, uint64_t snapshot)
 			break;
 	}
 	j->segments.count -= removed;
-	memmove(j->segments.at, j->segments.at + removed, j->segments.count * sizeof(*j->segments.at));
+	memmove(j->segments.at, j->segments.at + removed,
+		j->segments.count * sizeof(*j->segments.at));
 }
 
 static int restore_all(struct restore *r)
@@ -261,7 +270,8 @@ static int restore_all(struct restore *r)
 	struct journal *j = r->journal;
 	int code = disk_list(j->disk, ".", note_file, r);
 	if (code < 0)
-		return error_set(r->err, code, "cannot list '%s': %s", disk_root(j->disk), strerror(-code));
+		return error_set(r->err, code, "cannot list '%s': %s", disk_root(j->disk),
+				 strerror(-code));
 
 	if (j->segments.count == 0 && j->snapshots.count == 0) { /* a new cluster */
 		vec_push(&j->segments, 1);

@@ -187,8 +187,13 @@ void journal_snapshot(struct journal *j, uint64_t position, snapshot_write_fn wr
 {
 	assert(!j->snapshot && position <= j->position);
 	struct snapshot *s = NEW(struct snapshot);
-	*s = (struct snapshot){ .journal = j, .position = position, .size_covered = j->size, .write = write,
-				.done = done, .arg = arg, .disk = j->disk };
+	*s = (struct snapshot) { .journal = j,
+				 .position = position,
+				 .size_covered = j->size,
+				 .write = write,
+				 .done = done,
+				 .arg = arg,
+				 .disk = j->disk };
 	j->snapshot = s;
 	j->rotate = true;
 	if (!j->in_flight && !j->failed)

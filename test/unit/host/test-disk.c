@@ -150,7 +150,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_append_sync_truncate, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_failed_append_leaves_nothing_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_failed_append_leaves_nothing_behind, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_replace_and_rename, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_list_is_sorted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_failures_are_said, setup, teardown),

@@ -34,7 +34,11 @@ static int sh(struct loop *l, const char *script, bool detach, const char *cwd, 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	const char *const argv[] = { "sh", "-c", script, NULL };
 	const int map[] = { -1, fds[1], 2 };
-	struct spawn s = { .path = "/bin/sh", .argv = argv, .fds = map, .fd_count = 3, .cwd = cwd,
+	struct spawn s = { .path = "/bin/sh",
+			   .argv = argv,
+			   .fds = map,
+			   .fd_count = 3,
+			   .cwd = cwd,
 			   .detach = detach };
 	struct result r = { .loop = l, .left = 1 };
 	pid_t pid = 0;
@@ -55,7 +59,10 @@ static void test_exit_statuses(void **state)
 	const struct {
 		const char *script;
 		int code, signo;
-	} cases[] = { { "exit 0", 0, 0 }, { "exit 7", 7, 0 }, { "kill -9 $$", 0, 9 }, { "kill -15 $$", 0, 15 } };
+	} cases[] = { { "exit 0", 0, 0 },
+		      { "exit 7", 7, 0 },
+		      { "kill -9 $$", 0, 9 },
+		      { "kill -15 $$", 0, 15 } };
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		AUTO_BUF struct buf out = {};
 		int status = sh(l, cases[i].script, false, NULL, &out);
@@ -73,7 +80,8 @@ static void test_only_the_listed_descriptors(void **state)
 	assert_true(leak > 2);
 	AUTO_BUF struct buf out = {};
 	/* The shell's glob opens a directory of its own; ask for each number instead. */
-	sh(l, "for i in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$i ] && printf $i; done", false, NULL, &out);
+	sh(l, "for i in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$i ] && printf $i; done", false,
+	   NULL, &out);
 	assert_string_equal(buf_text(&out), "012");
 	close(leak);
 }
@@ -95,7 +103,8 @@ static void test_descriptors_may_be_permuted(void **state)
 	map[a[1]] = b[1];
 	map[b[1]] = a[1];
 	char script[128];
-	snprintf(script, sizeof(script), "echo to-a >/dev/fd/%d; echo to-b >/dev/fd/%d; echo one", b[1], a[1]);
+	snprintf(script, sizeof(script), "echo to-a >/dev/fd/%d; echo to-b >/dev/fd/%d; echo one",
+		 b[1], a[1]);
 	const char *const argv[] = { "sh", "-c", script, NULL };
 	struct spawn s = { .path = "/bin/sh", .argv = argv, .fds = map, .fd_count = 16 };
 	struct result r = { .loop = l, .left = 1 };
@@ -206,7 +215,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_exit_statuses, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_only_the_listed_descriptors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_descriptors_may_be_permuted, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_fresh_signals_cwd_and_session, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fresh_signals_cwd_and_session, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_failures_are_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_children_all_report, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_signal, setup, teardown),

@@ -193,8 +193,8 @@ static void test_echo_over_tcp(void **state)
 	serve_tcp(w, echo_accepted);
 	for (size_t i = 0; i < ARRAY_COUNT(hosts); i++) {
 		struct end e = { .world = w };
-		e.stream = stream_connect_tcp(w->loop, hosts[i], listener_port(w->listener), &end_handler,
-					      &e);
+		e.stream = stream_connect_tcp(w->loop, hosts[i], listener_port(w->listener),
+					      &end_handler, &e);
 		echo_some(w, &e, i == 0 ? 1 : 20 << 20);
 		assert_int_equal(e.opened, 1);
 		assert_int_equal(e.closed, 0);
@@ -205,7 +205,8 @@ static void test_echo_over_tcp(void **state)
 static void test_echo_over_unix(void **state)
 {
 	struct world *w = *state;
-	assert_int_equal(listener_unix(w->loop, w->path, 0640, echo_accepted, w, &w->listener, NULL), 0);
+	assert_int_equal(
+		listener_unix(w->loop, w->path, 0640, echo_accepted, w, &w->listener, NULL), 0);
 	struct stat st;
 	assert_int_equal(stat(w->path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0640);
@@ -244,14 +245,16 @@ static void test_connect_failures(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct end e = { .world = w, .stop_on_close = true };
 		e.stream = cases[i].path
-			? stream_connect_unix(w->loop, cases[i].path, &end_handler, &e)
-			: stream_connect_tcp(w->loop, cases[i].host, port, &end_handler, &e);
+				   ? stream_connect_unix(w->loop, cases[i].path, &end_handler, &e)
+				   : stream_connect_tcp(w->loop, cases[i].host, port, &end_handler,
+							&e);
 		assert_int_equal(e.closed, 0); /* never from inside the call */
 		stream_write(e.stream, "x", 1);
 		loop_run(w->loop);
 		assert_int_equal(e.opened, 0);
 		assert_int_equal(e.closed, 1);
-		if (e.status != cases[i].status && e.status != -EADDRNOTAVAIL && e.status != -EAFNOSUPPORT)
+		if (e.status != cases[i].status && e.status != -EADDRNOTAVAIL &&
+		    e.status != -EAFNOSUPPORT)
 			fail_msg("case %zu: %d", i, e.status);
 		end_done(&e);
 	}
@@ -303,9 +306,11 @@ static void test_finish_delivers_everything(void **state)
 	struct world *w = *state;
 	serve_tcp(w, answer_and_finish);
 	struct end e = { .world = w, .stop_on_close = true };
-	e.stream = stream_connect_tcp(w->loop, "127.0.0.1", listener_port(w->listener), &end_handler, &e);
+	e.stream = stream_connect_tcp(w->loop, "127.0.0.1", listener_port(w->listener),
+				      &end_handler, &e);
 	AUTO_FREE char *text = mem_alloc(8 << 20);
-	stream_write(e.stream, text, 8 << 20); /* nobody will read it: a plain close would reset us */
+	stream_write(e.stream, text,
+		     8 << 20); /* nobody will read it: a plain close would reset us */
 	loop_run(w->loop);
 	assert_int_equal(e.got.len, 3 << 20);
 	assert_int_equal(e.closed, 1);
@@ -337,8 +342,9 @@ static void test_last_words_are_read_before_the_write_error(void **state)
 	end_done(&e);
 
 	serve_tcp(w, say_no_and_close);
-	e = (struct end){ .world = w, .stop_on_close = true };
-	e.stream = stream_connect_tcp(w->loop, "127.0.0.1", listener_port(w->listener), &end_handler, &e);
+	e = (struct end) { .world = w, .stop_on_close = true };
+	e.stream = stream_connect_tcp(w->loop, "127.0.0.1", listener_port(w->listener),
+				      &end_handler, &e);
 	loop_run(w->loop);
 	assert_int_equal(e.status, 0);
 	assert_string_equal(buf_text(&e.got), "no\n");
@@ -400,8 +406,9 @@ static void test_adopted_pipes_and_files(void **state)
 	stream_write(file.stream, data, 3 << 20);
 	loop_run(w->loop);
 	end_done(&file);
-	file = (struct end){ .world = w, .stop_on_close = true };
-	file.stream = stream_adopt(w->loop, open(w->path, O_RDONLY | O_CLOEXEC), &end_handler, &file);
+	file = (struct end) { .world = w, .stop_on_close = true };
+	file.stream = stream_adopt(w->loop, open(w->path, O_RDONLY | O_CLOEXEC), &end_handler,
+				   &file);
 	loop_run(w->loop);
 	assert_int_equal(file.got.len, 3 << 20);
 	assert_int_equal(file.status, 0);
@@ -436,7 +443,8 @@ static void peer_accepted(void *arg, struct stream *s)
 static void test_peer_of_a_local_socket(void **state)
 {
 	struct world *w = *state;
-	assert_int_equal(listener_unix(w->loop, w->path, 0666, peer_accepted, w, &w->listener, NULL), 0);
+	assert_int_equal(
+		listener_unix(w->loop, w->path, 0666, peer_accepted, w, &w->listener, NULL), 0);
 	struct end e = { .world = w, .stop_on_close = true };
 	e.stream = stream_connect_unix(w->loop, w->path, &end_handler, &e);
 	loop_run(w->loop);
@@ -457,9 +465,11 @@ static void tcp_peer_accepted(void *arg, struct stream *s)
 static void test_peer_of_a_tcp_connection(void **state)
 {
 	struct world *w = *state;
-	assert_int_equal(listener_tcp(w->loop, NULL, 0, tcp_peer_accepted, w, &w->listener, NULL), 0);
+	assert_int_equal(listener_tcp(w->loop, NULL, 0, tcp_peer_accepted, w, &w->listener, NULL),
+			 0);
 	struct end e = { .world = w, .stop_on_close = true };
-	e.stream = stream_connect_tcp(w->loop, "127.0.0.1", listener_port(w->listener), &end_handler, &e);
+	e.stream = stream_connect_tcp(w->loop, "127.0.0.1", listener_port(w->listener),
+				      &end_handler, &e);
 	loop_run(w->loop);
 	end_done(&e);
 }
@@ -478,7 +488,8 @@ static void test_stale_live_and_wrong_socket_files(void **state)
 	struct error err = {};
 	struct listener *second = NULL;
 	make_stale(w->path);
-	assert_int_equal(listener_unix(w->loop, w->path, 0600, echo_accepted, w, &w->listener, &err), 0);
+	assert_int_equal(
+		listener_unix(w->loop, w->path, 0600, echo_accepted, w, &w->listener, &err), 0);
 	assert_int_equal(listener_unix(w->loop, w->path, 0600, echo_accepted, w, &second, &err),
 			 -EADDRINUSE);
 	assert_non_null(strstr(err.text, w->path));
@@ -486,7 +497,8 @@ static void test_stale_live_and_wrong_socket_files(void **state)
 	listener_free(TAKE_PTR(w->listener));
 
 	close(open(w->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	assert_int_equal(listener_unix(w->loop, w->path, 0600, echo_accepted, w, &second, &err), -EEXIST);
+	assert_int_equal(listener_unix(w->loop, w->path, 0600, echo_accepted, w, &second, &err),
+			 -EEXIST);
 	assert_non_null(strstr(err.text, "not a socket"));
 
 	char lengthy[200];
@@ -552,7 +564,8 @@ static void test_thousands_of_connections(void **state)
 		skip();
 	lim.rlim_cur = 2 * MANY + 64;
 	setrlimit(RLIMIT_NOFILE, &lim);
-	assert_int_equal(listener_unix(w->loop, w->path, 0600, echo_accepted, w, &w->listener, NULL), 0);
+	assert_int_equal(
+		listener_unix(w->loop, w->path, 0600, echo_accepted, w, &w->listener, NULL), 0);
 	struct many *m = NEW(struct many);
 	m->world = w;
 	for (size_t i = 0; i < MANY; i++) {
@@ -577,14 +590,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_connect_failures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_close_at_any_moment, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_finish_delivers_everything, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_last_words_are_read_before_the_write_error, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_last_words_are_read_before_the_write_error,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pause_stops_reading, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_adopted_pipes_and_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_descriptor_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_of_a_local_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_of_a_tcp_connection, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stale_live_and_wrong_socket_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stale_live_and_wrong_socket_files, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_port_in_use_is_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_thousands_of_connections, setup, teardown),
 	};

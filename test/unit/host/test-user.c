@@ -33,7 +33,8 @@ static void test_numbers(void **state)
 	assert_int_equal(uid, 0);
 	assert_int_equal(user_uid("3999999999", &uid), 0);
 	assert_int_equal(uid, 3999999999u);
-	static const char *const wrong[] = { "", "no such user", "-1", "4294967295", "4294967296", "1x" };
+	static const char *const wrong[] = { "",           "no such user", "-1",
+					     "4294967295", "4294967296",   "1x" };
 	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
 		assert_int_equal(user_uid(wrong[i], &uid), -ENOENT);
 	gid_t gid;

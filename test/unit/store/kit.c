@@ -39,13 +39,14 @@ struct event *kit_event(uint64_t seed, uint64_t n, struct arena *a)
 		for (size_t i = 0; i < len; i++)
 			data[i] = (uint8_t)kit_random(&rnd);
 		ev->blob_added.id = n;
-		ev->blob_added.data = (struct bytes){ data, len };
+		ev->blob_added.data = (struct bytes) { data, len };
 		break;
 	}
 	case 2:
 		ev->kind = EVENT_JOB_SUBMITTED;
 		ev->job_submitted.job.id = (uint32_t)n;
-		ev->job_submitted.job.spec.name = arena_printf(a, "job-%llu", (unsigned long long)n);
+		ev->job_submitted.job.spec.name = arena_printf(a, "job-%llu",
+							       (unsigned long long)n);
 		ev->job_submitted.job.spec.work_dir = arena_strdup(a, "/home/ada/run");
 		break;
 	default:
@@ -70,7 +71,7 @@ bool kit_is_event(uint64_t seed, uint64_t n, const struct event *ev)
 
 void kit_init(struct kit *k, uint64_t seed)
 {
-	*k = (struct kit){ .seed = seed };
+	*k = (struct kit) { .seed = seed };
 	/* Thousands of syncs: in memory where there is such a place, the code is the same. */
 	snprintf(k->dir, sizeof(k->dir), "/dev/shm/muster-store-XXXXXX");
 	if (!mkdtemp(k->dir)) {

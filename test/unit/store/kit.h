@@ -21,9 +21,9 @@ struct kit {
 	struct journal *journal;
 	struct journal_stats stats;
 	uint64_t seed;
-	uint64_t restored;   /* events that came back, all checked */
+	uint64_t restored; /* events that came back, all checked */
 	bool mismatch;
-	uint64_t committed;  /* as the callback said */
+	uint64_t committed; /* as the callback said */
 	int status;
 	bool stop_on_commit;
 };
@@ -47,7 +47,7 @@ struct buf kit_read(const struct kit *k, const char *name);
 void kit_write(const struct kit *k, const char *name, const void *data, size_t len);
 void kit_remove(const struct kit *k, const char *name);
 bool kit_has(const struct kit *k, const char *name);
-void kit_clear(const struct kit *k);                       /* removes every file */
+void kit_clear(const struct kit *k);                         /* removes every file */
 void kit_copy(const struct kit *from, const struct kit *to); /* every file */
 
 #define SEGMENT_1 "journal-00000000000000000001"

@@ -78,7 +78,8 @@ static void test_cut_at_every_byte_then_goes_on(void **state)
 	struct kit k;
 	make_small(&k, 12);
 	AUTO_BUF struct buf good = kit_read(&k, SEGMENT_1);
-	uint64_t whole = 0, end = 0; /* records that fit into the first `len` bytes, and their end */
+	uint64_t whole = 0,
+		 end = 0; /* records that fit into the first `len` bytes, and their end */
 	struct entry e;
 	for (size_t len = 0; len <= good.len; len++) {
 		while (entry_get(good.data + end, len - end, &e)) {
@@ -267,13 +268,15 @@ static const struct damage damages[] = {
 	{ "hole before a record", hole_before_a_record, -EBADMSG, "truncate -s", 0, 0 },
 	{ "first segment missing", first_segment_missing, -EBADMSG, "missing", 0, 0 },
 	{ "middle segment missing", middle_segment_missing, -EBADMSG, "missing", 0, 0 },
-	{ "torn before another segment", torn_before_another_segment, -EBADMSG, "later segments", 0, 0 },
+	{ "torn before another segment", torn_before_another_segment, -EBADMSG, "later segments", 0,
+	  0 },
 	{ "empty next segment", empty_next_segment, 0, NULL, EVENTS, 0 },
 	{ "half a snapshot", half_a_snapshot, 0, NULL, EVENTS, 0 },
 	{ "snapshot without end", snapshot_without_end, -EBADMSG, "stops short", 0, 0 },
 	{ "snapshot of another name", snapshot_of_another_name, -EBADMSG, "another name", 0, 0 },
 	{ "something behind it", something_behind_the_snapshot, -EBADMSG, "follows the end", 0, 0 },
-	{ "snapshot beyond the journal", snapshot_beyond_the_journal, -EBADMSG, "before its snapshot", 0, 0 },
+	{ "snapshot beyond the journal", snapshot_beyond_the_journal, -EBADMSG,
+	  "before its snapshot", 0, 0 },
 	{ "snapshot alone", snapshot_alone, -EBADMSG, "no journal", 0, 0 },
 	{ "other files", other_files, 0, NULL, EVENTS, 0 },
 };
@@ -437,7 +440,8 @@ static void one_life(uint64_t seed)
 			kit_append(&live, kit_random(&rnd) % 20);
 			kit_commit(&live);
 			if (kit_random(&rnd) % 4 == 0) {
-				struct snap s = { .kit = &live, .upto = journal_position(live.journal) };
+				struct snap s = { .kit = &live,
+						  .upto = journal_position(live.journal) };
 				journal_snapshot(live.journal, s.upto, write_all, snap_done, &s);
 				loop_run(live.loop);
 				assert_int_equal(s.status, 0);
@@ -526,7 +530,8 @@ static void test_crash_at_every_step_of_a_snapshot(void **state)
 		opens_with(&at, 60);
 		assert_false(kit_has(&at, snap_tmp));
 	}
-	for (int step = 0; step < 3; step++) { /* renamed; the old snapshot goes; the old segment goes */
+	for (int step = 0; step < 3;
+	     step++) { /* renamed; the old snapshot goes; the old segment goes */
 		kit_copy(&before, &at);
 		kit_write(&at, seg_new, "", 0);
 		kit_write(&at, snap_new, whole.data, whole.len);

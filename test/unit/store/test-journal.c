@@ -205,7 +205,8 @@ static void test_snapshot_replaces_the_segments(void **state)
 	assert_false(k.mismatch);
 	assert_int_equal(journal_position(k.journal), 20005);
 	kit_append(&k, 5);
-	assert_int_equal(snapshot(&k), 0); /* its events are not committed yet: it commits them first */
+	assert_int_equal(snapshot(&k),
+			 0); /* its events are not committed yet: it commits them first */
 	assert_int_equal(journal_synced(k.journal), 20010);
 	kit_close(&k);
 	assert_int_equal(kit_open(&k, NULL), 0);
