@@ -32,15 +32,17 @@ static void on_disk(void *arg, uint64_t position, int status)
 	if (status < 0) {
 		/* Nothing more may be promised.  Stop at once: what was acknowledged is safe. */
 		log_fatal("the journal cannot be written (%s): stopping", strerror(-status));
-		s->stopping = true;
-		if (s->on_stop)
+		s->journal_failed = true;
+		if (!s->stopping && s->on_stop)
 			s->on_stop(s->on_stop_arg);
+		ctld_check_stopped(s);
 		return;
 	}
 	run_after(s, position);
 	if (journal_synced(s->journal) < journal_position(s->journal))
 		journal_commit(s->journal);
 	persist_maybe_snapshot(s);
+	ctld_check_stopped(s);
 }
 
 static void restore(void *arg, const struct event *ev)

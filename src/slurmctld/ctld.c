@@ -72,6 +72,58 @@ fail:
 	return e;
 }
 
+struct work {
+	struct ctld *s;
+	void (*work)(void *arg);
+	void (*done)(void *arg);
+	void *arg;
+};
+
+static void work_run(void *arg)
+{
+	struct work *w = arg;
+	w->work(w->arg);
+}
+
+static void work_done(void *arg)
+{
+	struct work *w = arg;
+	struct ctld *s = w->s;
+	s->busy--;
+	w->done(w->arg);
+	free(w);
+	ctld_check_stopped(s);
+}
+
+void ctld_work(struct ctld *s, void (*work)(void *arg), void (*done)(void *arg), void *arg)
+{
+	struct work *w = NEW(struct work);
+	*w = (struct work){ s, work, done, arg };
+	s->busy++;
+	loop_work(s->loop, work_run, work_done, w);
+}
+
+void ctld_check_stopped(struct ctld *s)
+{
+	bool settled = s->journal_failed || journal_synced(s->journal) == journal_position(s->journal);
+	if (!s->stopped || s->busy || s->snapshot_running || !settled)
+		return;
+	void (*stopped)(void *) = s->stopped;
+	s->stopped = NULL;
+	stopped(s->stopped_arg);
+}
+
+void ctld_stop(struct ctld *s, void (*stopped)(void *arg), void *arg)
+{
+	s->stopping = true;
+	s->stopped = stopped;
+	s->stopped_arg = arg;
+	listener_free(s->listener);
+	s->listener = NULL;
+	waits_drop(s);
+	ctld_check_stopped(s);
+}
+
 void ctld_free(struct ctld *s)
 {
 	if (!s)

@@ -74,9 +74,12 @@ struct ctld {
 	VEC(struct request *) step_waits; /* step_create requests whose resources are taken */
 	struct planner planner;
 	struct timer *tick;
-	bool stopping;
+	bool stopping, journal_failed;
+	unsigned busy;              /* pieces of work in other threads */
 	void (*on_stop)(void *arg); /* shutdown was asked for */
 	void *on_stop_arg;
+	void (*stopped)(void *arg); /* ctld_stop has come to its end */
+	void *stopped_arg;
 	void (*after_apply)(void *arg, const struct event *ev); /* the simulator's checks; may be NULL */
 	void *after_apply_arg;
 };
@@ -95,9 +98,13 @@ struct ctld_options {
 
 /* Restores the state, reads the configuration into it and listens. */
 NODISCARD int ctld_new(const struct ctld_options *o, struct ctld **ret, struct error *err);
-/* Stops serving; what is decided is on disk before it returns... when the loop has run dry.  Requests
- * without an answer are refused. */
-void ctld_free(struct ctld *s);
+/* Takes nothing more, refuses what waits, and calls `stopped` once everything decided is on disk and no
+ * other thread works for it any more; only then may it be freed. */
+void ctld_stop(struct ctld *s, void (*stopped)(void *arg), void *arg);
+void ctld_free(struct ctld *s); /* NULL is fine */
+/* loop_work, counted so that ctld_stop can wait for it. */
+void ctld_work(struct ctld *s, void (*work)(void *arg), void (*done)(void *arg), void *arg);
+void ctld_check_stopped(struct ctld *s);
 
 /* commit.c */
 /* Makes the decision true: journal and memory now, disk soon.  Clears the decision. */

@@ -27,7 +27,7 @@ struct program {
 	struct disk *disk;
 	struct ctld *ctld;
 	char *pid_file;
-	bool foreground, systemd;
+	bool foreground, systemd, stopping;
 	int verbose;
 	const char *conf_path, *log_path;
 };
@@ -115,11 +115,20 @@ static int open_log(struct program *p, struct error *err)
 	return e < 0 ? error_set(err, e, "log file %s: %s", path, strerror(-e)) : 0;
 }
 
+static void stopped(void *arg)
+{
+	struct program *p = arg;
+	loop_stop(p->loop);
+}
+
 static void stop(void *arg)
 {
 	struct program *p = arg;
+	if (p->stopping)
+		return;
+	p->stopping = true;
 	log_info("stopping");
-	loop_stop(p->loop);
+	ctld_stop(p->ctld, stopped, p);
 }
 
 static void reread(void *arg)

@@ -40,6 +40,7 @@ static void written(void *arg, int status)
 	s->snapshot_running = false;
 	cluster_view_release(&s->cluster, snap->view);
 	free(snap);
+	ctld_check_stopped(s);
 }
 
 void persist_maybe_snapshot(struct ctld *s)

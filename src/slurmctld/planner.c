@@ -80,7 +80,7 @@ static void begin(void *arg)
 	p->arena = arena_new();
 	p->view = cluster_view(&s->cluster, VIEW_PENDING, loop_now(s->loop));
 	s->planner.running = true;
-	loop_work(s->loop, think, thought, p);
+	ctld_work(s, think, thought, p);
 }
 
 void planner_wake(struct ctld *s)

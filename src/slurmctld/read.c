@@ -84,7 +84,7 @@ void read_jobs(struct ctld *s, struct request *q)
 	r->all_fields = body->n_fields == 0;
 	for (uint32_t i = 0; i < body->n_fields; i++)
 		field_mask_add(&r->mask, body->fields[i]);
-	loop_work(s->loop, work, done, r);
+	ctld_work(s, work, done, r);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ void read_nodes(struct ctld *s, struct request *q)
 	}
 	struct reading *r = reading_new(s, q, 0, encode_nodes);
 	r->nodes = nodes;
-	loop_work(s->loop, work, done, r);
+	ctld_work(s, work, done, r);
 }
 
 /* ---- partitions -------------------------------------------------------------------------------- */
@@ -217,7 +217,7 @@ static void encode_partitions(struct reading *r)
 void read_partitions(struct ctld *s, struct request *q)
 {
 	struct reading *r = reading_new(s, q, 0, encode_partitions);
-	loop_work(s->loop, work, done, r);
+	ctld_work(s, work, done, r);
 }
 
 /* ---- configuration ----------------------------------------------------------------------------- */
