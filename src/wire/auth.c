@@ -22,7 +22,8 @@ void auth_free(struct auth *a)
 	a->ops->free(a);
 }
 
-int auth_sign(struct auth *a, const struct identity *who, usec_t now, struct buf *ret, struct error *err)
+int auth_sign(struct auth *a, const struct identity *who, usec_t now, struct buf *ret,
+	      struct error *err)
 {
 	return a->ops->sign(a, who, 0, now, ret, err);
 }
@@ -37,14 +38,15 @@ int auth_sign_answer(struct auth *a, const struct identity *who, uint64_t challe
 int auth_verify(struct auth *a, const void *token, size_t len, usec_t now, struct identity *ret,
 		struct error *err)
 {
-	return a->ops->verify(a, (struct bytes){ (uint8_t *)token, len }, 0, now, ret, err);
+	return a->ops->verify(a, (struct bytes) { (uint8_t *)token, len }, 0, now, ret, err);
 }
 
-int auth_verify_answer(struct auth *a, const void *token, size_t len, uint64_t challenge, usec_t now,
-		       struct identity *ret, struct error *err)
+int auth_verify_answer(struct auth *a, const void *token, size_t len, uint64_t challenge,
+		       usec_t now, struct identity *ret, struct error *err)
 {
 	assert(challenge);
-	return a->ops->verify(a, (struct bytes){ (uint8_t *)token, len }, challenge, now, ret, err);
+	return a->ops->verify(a, (struct bytes) { (uint8_t *)token, len }, challenge, now, ret,
+			      err);
 }
 
 const char *auth_cluster(const struct auth *a)

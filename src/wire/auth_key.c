@@ -22,29 +22,35 @@ static int check_mode(const char *path, const struct stat *st, struct error *err
 	if (!S_ISREG(st->st_mode))
 		return error_set(err, -EINVAL, "key file '%s' is not a regular file", path);
 	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return error_set(err, -EACCES, "key file '%s' belongs to uid %u, it must belong to root or to "
-				 "uid %u, which runs this daemon", path, st->st_uid, geteuid());
+		return error_set(err, -EACCES,
+				 "key file '%s' belongs to uid %u, it must belong to root or to "
+				 "uid %u, which runs this daemon",
+				 path, st->st_uid, geteuid());
 	mode_t wrong = st->st_uid == 0 ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO;
 	if (st->st_mode & wrong)
-		return error_set(err, -EACCES, "key file '%s' has mode %04o, so other users could use it to "
-				 "pass for anyone: run chmod 600 %s", path, st->st_mode & 07777, path);
+		return error_set(err, -EACCES,
+				 "key file '%s' has mode %04o, so other users could use it to "
+				 "pass for anyone: run chmod 600 %s",
+				 path, st->st_mode & 07777, path);
 	return 0;
 }
 
 int auth_key_read(const char *path, struct buf *ret, struct error *err)
 {
 	if (!path || !*path)
-		return error_set(err, -EINVAL, "auth/slurm needs a key file and none is configured");
+		return error_set(err, -EINVAL,
+				 "auth/slurm needs a key file and none is configured");
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_set(err, -errno, "cannot open key file '%s': %s", path, strerrordesc_np(errno));
+		return error_set(err, -errno, "cannot open key file '%s': %s", path,
+				 strerrordesc_np(errno));
 	int r = check_mode(path, &st, err);
 	if (r < 0)
 		return r;
 	if (st.st_size < KEY_MIN || st.st_size > KEY_MAX)
-		return error_set(err, -EINVAL, "key file '%s' has %lld bytes, a key has %d to %d", path,
-				 (long long)st.st_size, KEY_MIN, KEY_MAX);
+		return error_set(err, -EINVAL, "key file '%s' has %lld bytes, a key has %d to %d",
+				 path, (long long)st.st_size, KEY_MIN, KEY_MAX);
 	buf_reserve(ret, (size_t)st.st_size);
 	ssize_t n = read(fd, ret->data, (size_t)st.st_size);
 	if (n != st.st_size)
@@ -73,12 +79,14 @@ int auth_make_key(const char *path, struct error *err)
 	buf_printf(&beside, "%s.XXXXXX", path);
 	AUTO_FD int fd = mkostemp((char *)beside.data, O_CLOEXEC); /* mode 0600 */
 	if (fd < 0)
-		return error_set(err, -errno, "cannot create key file '%s': %s", path, strerrordesc_np(errno));
+		return error_set(err, -errno, "cannot create key file '%s': %s", path,
+				 strerrordesc_np(errno));
 	int r = write_key(fd);
 	if (r == 0 && link(buf_text(&beside), path) < 0 && errno != EEXIST)
 		r = -errno;
 	unlink(buf_text(&beside));
 	if (r < 0)
-		return error_set(err, r, "cannot write key file '%s': %s", path, strerrordesc_np(-r));
+		return error_set(err, r, "cannot write key file '%s': %s", path,
+				 strerrordesc_np(-r));
 	return 0;
 }

@@ -44,7 +44,8 @@ static int munge_load(struct munge *m, struct error *err)
 	};
 	m->library = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);
 	if (!m->library)
-		return wire_error(err, -E_AUTH, "AuthType=auth/munge needs libmunge.so.2, which cannot be "
+		return wire_error(err, -E_AUTH,
+				  "AuthType=auth/munge needs libmunge.so.2, which cannot be "
 				  "loaded: install the package libmunge2");
 	for (size_t i = 0; i < ARRAY_COUNT(symbols); i++) {
 		void *symbol = dlsym(m->library, symbols[i].name);
@@ -70,8 +71,8 @@ static void put_payload(struct buf *out, uint64_t challenge, const char *cluster
 	buf_printf(out, "muster %016llx %s", (unsigned long long)challenge, cluster);
 }
 
-static int encode(const struct munge *m, const char *socket, const struct buf *payload, struct buf *ret,
-		  struct error *err)
+static int encode(const struct munge *m, const char *socket, const struct buf *payload,
+		  struct buf *ret, struct error *err)
 {
 	AUTO_FREE char *cred = NULL;
 	void *ctx = context_new(m, socket);
@@ -94,18 +95,21 @@ static int decode(const struct munge *m, const char *socket, const char *cred,
 	void *ctx = context_new(m, socket);
 	int r = m->decode(cred, ctx, &payload, &len, &uid, &gid);
 	if (r != 0)
-		wire_error(err, -E_AUTH, "munge refuses the credential: %s%s", m->ctx_strerror(ctx),
-			   r == CRED_EXPIRED || r == CRED_REWOUND ?
-				   "; if it was new, the clocks of the hosts differ: synchronise them (NTP)" :
-				   "");
+		wire_error(
+			err, -E_AUTH, "munge refuses the credential: %s%s", m->ctx_strerror(ctx),
+			r == CRED_EXPIRED || r == CRED_REWOUND
+				? "; if it was new, the clocks of the hosts differ: synchronise them (NTP)"
+				: "");
 	m->ctx_destroy(ctx);
 	if (r != 0)
 		return -E_AUTH;
 	if (len != (int)expected->len || memcmp(payload, expected->data, expected->len) != 0)
-		return wire_error(err, -E_AUTH, "the munge credential was made for another cluster or purpose: "
-				  "it says '%.*s', expected is '%s'", len < 100 ? len : 100,
-				  payload ? (const char *)payload : "", buf_text(expected));
-	*ret = (struct identity){ uid, gid };
+		return wire_error(err, -E_AUTH,
+				  "the munge credential was made for another cluster or purpose: "
+				  "it says '%.*s', expected is '%s'",
+				  len < 100 ? len : 100, payload ? (const char *)payload : "",
+				  buf_text(expected));
+	*ret = (struct identity) { uid, gid };
 	return 0;
 }
 
@@ -158,8 +162,10 @@ static int sign(struct auth *base, const struct identity *who, uint64_t challeng
 	AUTO_BUF struct buf payload = {};
 	(void)now; /* munged has its own clock */
 	if (who->uid != geteuid())
-		return wire_error(err, -E_AUTH, "munge vouches for the caller alone, uid %u cannot sign for uid "
-				  "%u", geteuid(), who->uid);
+		return wire_error(err, -E_AUTH,
+				  "munge vouches for the caller alone, uid %u cannot sign for uid "
+				  "%u",
+				  geteuid(), who->uid);
 	put_payload(&payload, challenge, a->base.cluster);
 	return encode(&a->munge, a->socket, &payload, ret, err);
 }
@@ -173,7 +179,8 @@ static int verify(struct auth *base, struct bytes token, uint64_t challenge, use
 	if (token.len == 0)
 		return wire_error(err, -E_AUTH, "a credential is needed and none was sent");
 	if (token.len < 6 || memcmp(token.data, "MUNGE:", 6) != 0)
-		return wire_error(err, -E_AUTH, "this is not a credential of auth/munge; both sides need the "
+		return wire_error(err, -E_AUTH,
+				  "this is not a credential of auth/munge; both sides need the "
 				  "same AuthType");
 	buf_put(&cred, token.data, token.len); /* libmunge wants a C string */
 	put_payload(&expected, challenge, a->base.cluster);

@@ -43,9 +43,9 @@ struct seen {
 struct auth_slurm {
 	struct auth base;
 	char hostname[65];
-	struct hmac *hmac; /* has the key */
-	struct map nonces;       /* nonce -> any pointer */
-	VEC(struct seen) order;  /* the same, oldest first, from `oldest` on */
+	struct hmac *hmac;      /* has the key */
+	struct map nonces;      /* nonce -> any pointer */
+	VEC(struct seen) order; /* the same, oldest first, from `oldest` on */
 	size_t oldest;
 };
 
@@ -83,8 +83,13 @@ static int slurm_sign(struct auth *base, const struct identity *who, uint64_t ch
 {
 	struct auth_slurm *a = (struct auth_slurm *)base;
 	struct credential c = {
-		.cluster = a->base.cluster, .uid = who->uid, .gid = who->gid, .issued = now,
-		.expires = now + LIFETIME, .hostname = a->hostname, .challenge = challenge,
+		.cluster = a->base.cluster,
+		.uid = who->uid,
+		.gid = who->gid,
+		.issued = now,
+		.expires = now + LIFETIME,
+		.hostname = a->hostname,
+		.challenge = challenge,
 	};
 	if (getrandom(&c.nonce, sizeof(c.nonce), 0) != sizeof(c.nonce))
 		return error_set(err, -EIO, "the system gives no random bytes");
@@ -108,17 +113,21 @@ static int check_times(const struct credential *c, usec_t now, struct error *err
 {
 	const char *host = str_empty(c->hostname) ? "?" : c->hostname;
 	if (c->issued < 0 || c->expires < c->issued || c->expires - c->issued > LIFETIME)
-		return wire_error(err, -E_AUTH, "a credential from host '%s' with an impossible lifetime",
-				  host);
+		return wire_error(err, -E_AUTH,
+				  "a credential from host '%s' with an impossible lifetime", host);
 	if (c->issued > now + SKEW)
-		return wire_error(err, -E_AUTH, "the credential was issued by host '%s' %lld s in the future: "
-				  "the clocks differ by more than the %lld s allowed, synchronise them (NTP)",
-				  host, seconds(c->issued - now), seconds(SKEW));
+		return wire_error(
+			err, -E_AUTH,
+			"the credential was issued by host '%s' %lld s in the future: "
+			"the clocks differ by more than the %lld s allowed, synchronise them (NTP)",
+			host, seconds(c->issued - now), seconds(SKEW));
 	if (now > c->expires + SKEW)
-		return wire_error(err, -E_AUTH, "the credential from host '%s' expired %lld s ago: it is good "
-				  "for %lld s, and %lld s more if the clocks differ; synchronise them (NTP) if "
-				  "this one was new", host, seconds(now - c->expires), seconds(LIFETIME),
-				  seconds(SKEW));
+		return wire_error(
+			err, -E_AUTH,
+			"the credential from host '%s' expired %lld s ago: it is good "
+			"for %lld s, and %lld s more if the clocks differ; synchronise them (NTP) if "
+			"this one was new",
+			host, seconds(now - c->expires), seconds(LIFETIME), seconds(SKEW));
 	return 0;
 }
 
@@ -128,7 +137,8 @@ static void forget_old(struct auth_slurm *a, usec_t now)
 		map_remove(&a->nonces, a->order.at[a->oldest++].nonce);
 	if (a->oldest > 64 && a->oldest > a->order.count / 2) {
 		a->order.count -= a->oldest;
-		memmove(a->order.at, a->order.at + a->oldest, a->order.count * sizeof(*a->order.at));
+		memmove(a->order.at, a->order.at + a->oldest,
+			a->order.count * sizeof(*a->order.at));
 		a->oldest = 0;
 	}
 }
@@ -137,12 +147,14 @@ static int remember(struct auth_slurm *a, uint64_t nonce, usec_t now, struct err
 {
 	forget_old(a, now);
 	if (map_get(&a->nonces, nonce))
-		return wire_error(err, -E_AUTH, "this credential was used before; each is accepted once");
+		return wire_error(err, -E_AUTH,
+				  "this credential was used before; each is accepted once");
 	if (a->nonces.count >= SEEN_MAX)
-		return wire_error(err, -E_AUTH, "more than %d credentials within %lld s, try again later",
+		return wire_error(err, -E_AUTH,
+				  "more than %d credentials within %lld s, try again later",
 				  SEEN_MAX, seconds(LIFETIME + 2 * SKEW));
 	map_put(&a->nonces, nonce, a);
-	vec_push(&a->order, (struct seen){ nonce, now + LIFETIME + 2 * SKEW });
+	vec_push(&a->order, (struct seen) { nonce, now + LIFETIME + 2 * SKEW });
 	return 0;
 }
 
@@ -156,11 +168,13 @@ static int slurm_verify(struct auth *base, struct bytes token, uint64_t challeng
 	if (len == 0)
 		return wire_error(err, -E_AUTH, "a credential is needed and none was sent");
 	if (len <= 1 + HMAC_SIZE || len > TOKEN_MAX || bytes[0] != LAYOUT)
-		return wire_error(err, -E_AUTH, "this is not a credential of auth/slurm; both sides need the "
+		return wire_error(err, -E_AUTH,
+				  "this is not a credential of auth/slurm; both sides need the "
 				  "same AuthType");
 	if (!hmac_sum(a->hmac, bytes, len - HMAC_SIZE, mac) ||
 	    !hmac_equal(mac, bytes + len - HMAC_SIZE))
-		return wire_error(err, -E_AUTH, "the credential's signature is wrong; both sides need the same "
+		return wire_error(err, -E_AUTH,
+				  "the credential's signature is wrong; both sides need the same "
 				  "key file");
 
 	AUTO_ARENA struct arena *arena = arena_new();
@@ -169,17 +183,19 @@ static int slurm_verify(struct auth *base, struct bytes token, uint64_t challeng
 	if (record_decode(&credential_record, &c, bytes + 1, len - 1 - HMAC_SIZE, arena, &why) < 0)
 		return wire_error(err, -E_AUTH, "the credential cannot be read: %s", why.text);
 	if (!str_eq(c.cluster ? c.cluster : "", a->base.cluster))
-		return wire_error(err, -E_AUTH, "the credential is for cluster '%s', this is cluster '%s'",
+		return wire_error(err, -E_AUTH,
+				  "the credential is for cluster '%s', this is cluster '%s'",
 				  c.cluster ? c.cluster : "", a->base.cluster);
 	if (c.challenge != challenge)
-		return wire_error(err, -E_AUTH, "the credential was made for another purpose: %s", challenge ?
-				  "it does not answer our challenge" : "it answers a challenge");
+		return wire_error(err, -E_AUTH, "the credential was made for another purpose: %s",
+				  challenge ? "it does not answer our challenge"
+					    : "it answers a challenge");
 	int r = check_times(&c, now, err);
 	if (r == 0)
 		r = remember(a, c.nonce, now, err);
 	if (r < 0)
 		return r;
-	*ret = (struct identity){ c.uid, c.gid };
+	*ret = (struct identity) { c.uid, c.gid };
 	return 0;
 }
 

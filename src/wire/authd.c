@@ -61,7 +61,8 @@ static int make_token(struct authd *d, const struct request *r, struct buf *ret,
 	if (r->kind != MSG_TOKEN || !r->local)
 		return wire_error(err, -E_PROTOCOL, "credentials are given here and nothing else");
 	if (!str_empty(ask->cluster) && !str_eq(ask->cluster, cluster))
-		return wire_error(err, -E_AUTH, "'%s' gives credentials for cluster '%s', not for '%s'", d->path,
+		return wire_error(err, -E_AUTH,
+				  "'%s' gives credentials for cluster '%s', not for '%s'", d->path,
 				  cluster, ask->cluster);
 	return auth_sign(d->auth, &r->from, loop_now(d->loop), ret, err);
 }
@@ -90,13 +91,16 @@ static void on_accept(void *arg, struct stream *s)
 		return;
 	}
 	struct client *k = NEW(struct client);
-	*k = (struct client){ .authd = d, .next = d->clients, .prev = &d->clients };
+	*k = (struct client) { .authd = d, .next = d->clients, .prev = &d->clients };
 	if (k->next)
 		k->next->prev = &k->next;
 	d->clients = k;
 	d->client_count++;
-	struct conn_options o = { .loop = d->loop, .skip_hello = true, .body_max = BODY_MAX,
-				  .queue_max = QUEUE_MAX, .idle_timeout = IDLE };
+	struct conn_options o = { .loop = d->loop,
+				  .skip_hello = true,
+				  .body_max = BODY_MAX,
+				  .queue_max = QUEUE_MAX,
+				  .idle_timeout = IDLE };
 	k->conn = conn_accept(s, &o, &client_handler, k);
 }
 
@@ -124,8 +128,10 @@ int authd_start(struct loop *l, struct auth *auth, const char *path, struct auth
 	if (!auth_can_vouch(auth))
 		return 0;
 	struct authd *d = NEW(struct authd);
-	*d = (struct authd){ .loop = l, .auth = auth, .path = mem_strdup(path),
-			     .retry = timer_new(l, try_again, d) };
+	*d = (struct authd) { .loop = l,
+			      .auth = auth,
+			      .path = mem_strdup(path),
+			      .retry = timer_new(l, try_again, d) };
 	struct error why = {};
 	int r = try_listen(d, &why);
 	if (r == -EADDRINUSE) {

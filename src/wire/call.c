@@ -45,11 +45,14 @@ static void set_deadline(struct conn *c, usec_t at, usec_t now)
 	c->call_timer_at = at;
 }
 
-void conn_call(struct conn *c, uint16_t kind, const void *body, usec_t timeout, reply_fn fn, void *arg)
+void conn_call(struct conn *c, uint16_t kind, const void *body, usec_t timeout, reply_fn fn,
+	       void *arg)
 {
 	assert(kind < MSG_COUNT && message_descs[kind].name);
 	struct call *k = NEW(struct call);
-	*k = (struct call){ .id = ++c->last_id, .kind = kind, .timeout = timeout, .fn = fn, .arg = arg };
+	*k = (struct call) {
+		.id = ++c->last_id, .kind = kind, .timeout = timeout, .fn = fn, .arg = arg
+	};
 	map_put(&c->calls, k->id, k);
 	struct frame f = { .kind = kind, .id = k->id };
 	if (conn_put(c, &f, message_descs[kind].request, body, &k->err) < 0)
@@ -92,7 +95,8 @@ static void call_timer_fired(void *arg)
 	for (size_t i = 0; i < late.count; i++) {
 		k = late.at[i];
 		if (!k->err.code)
-			wire_error(&k->err, -E_SOCKET_TIMEOUT, "%s was not answered by %s within %lld ms",
+			wire_error(&k->err, -E_SOCKET_TIMEOUT,
+				   "%s was not answered by %s within %lld ms",
 				   message_descs[k->kind].name, c->addr,
 				   (long long)(k->timeout / USEC_PER_MSEC));
 		if (c->silent)
@@ -125,7 +129,8 @@ void call_answer(struct conn *c, const struct frame *f, const uint8_t *body)
 		call_answer_failed(c, f, &err);
 		return;
 	}
-	const struct record *r = message_descs[k->kind].reply ? message_descs[k->kind].reply : &empty_record;
+	const struct record *r = message_descs[k->kind].reply ? message_descs[k->kind].reply
+							      : &empty_record;
 	AUTO_ARENA struct arena *a = arena_new();
 	void *reply = arena_alloc(a, r->size);
 	if (record_decode(r, reply, body, f->len, a, &why) < 0) {
@@ -148,7 +153,7 @@ void calls_fail(struct conn *c, const struct error *err)
 	for (int round = 0; c->calls.count > 0; round++) {
 		assert(round < 100);
 		struct map calls = c->calls;
-		c->calls = (struct map){};
+		c->calls = (struct map) {};
 		struct call *k;
 		for (size_t i = 0; (k = map_next(&calls, &i));) {
 			if (c->silent)

@@ -82,7 +82,8 @@ int channel_connect_unix(struct channel *c, const char *path, usec_t patience)
 			return r == -EAGAIN ? -ETIMEDOUT : r;
 		if (r != -EAGAIN && channel_clock() >= end)
 			return r;
-		poll(NULL, 0, RETRY_MSEC); /* nothing to wait on: the daemon's queue is full or it is away */
+		poll(NULL, 0,
+		     RETRY_MSEC); /* nothing to wait on: the daemon's queue is full or it is away */
 	}
 }
 
@@ -111,10 +112,12 @@ static int connect_name(struct channel *c, const char *host, uint16_t port, stru
 {
 	char service[8];
 	snprintf(service, sizeof(service), "%u", port);
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *list = NULL;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV },
+			*list = NULL;
 	int r = getaddrinfo(host, service, &hints, &list);
 	if (r != 0)
-		return error_set(err, -EHOSTUNREACH, "no address for '%s': %s", host, gai_strerror(r));
+		return error_set(err, -EHOSTUNREACH, "no address for '%s': %s", host,
+				 gai_strerror(r));
 	r = -EHOSTUNREACH;
 	for (struct addrinfo *a = list; a && r < 0; a = a->ai_next)
 		r = connect_addr(c, a->ai_addr, a->ai_addrlen);
@@ -179,7 +182,8 @@ static int read_until(struct channel *c, size_t len)
 	return r;
 }
 
-int channel_read_frame(struct channel *c, struct frame *ret, const uint8_t **ret_body, struct error *err)
+int channel_read_frame(struct channel *c, struct frame *ret, const uint8_t **ret_body,
+		       struct error *err)
 {
 	buf_drop(&c->in, c->taken);
 	c->taken = 0;

@@ -13,7 +13,7 @@ struct channel {
 	int fd;
 	usec_t deadline; /* on the monotonic clock; USEC_FOREVER never passes */
 	struct buf in;
-	size_t taken;    /* bytes at the start of `in` that belong to the frame last returned */
+	size_t taken; /* bytes at the start of `in` that belong to the frame last returned */
 };
 
 #define USEC_FOREVER INT64_MAX

@@ -50,7 +50,8 @@ static void idle_check(void *arg)
 	if (quiet < c->o.idle_timeout)
 		timer_start(c->idle_timer, c->o.idle_timeout - quiet, 0);
 	else
-		conn_end(c, -ETIMEDOUT, "nothing was heard for %lld s", (long long)(quiet / USEC_PER_SEC));
+		conn_end(c, -ETIMEDOUT, "nothing was heard for %lld s",
+			 (long long)(quiet / USEC_PER_SEC));
 }
 
 static struct conn *conn_new(const struct conn_options *o, const struct conn_handler *h, void *arg)
@@ -62,7 +63,7 @@ static struct conn *conn_new(const struct conn_options *o, const struct conn_han
 	c->o.queue_max = o->queue_max ? o->queue_max : QUEUE_MAX;
 	c->handler = h;
 	c->arg = arg;
-	c->peer = (struct identity){ (uid_t)-1, (gid_t)-1 };
+	c->peer = (struct identity) { (uid_t)-1, (gid_t)-1 };
 	c->heard = loop_clock(o->loop);
 	if (o->idle_timeout) {
 		c->idle_timer = timer_new(o->loop, idle_check, c);
@@ -78,7 +79,7 @@ static void meet_peer(struct conn *c)
 	stream_get_peer(c->stream, &p);
 	c->local = p.local;
 	if (p.local)
-		c->peer = (struct identity){ p.uid, p.gid };
+		c->peer = (struct identity) { p.uid, p.gid };
 	if (!c->addr[0])
 		snprintf(c->addr, sizeof(c->addr), "%s", p.addr);
 	if (p.local)
@@ -124,15 +125,16 @@ static struct conn *conn_begin(struct conn *c, struct stream *s)
 	return c;
 }
 
-struct conn *conn_accept(struct stream *s, const struct conn_options *o, const struct conn_handler *h,
-			 void *arg)
+struct conn *conn_accept(struct stream *s, const struct conn_options *o,
+			 const struct conn_handler *h, void *arg)
 {
 	struct conn *c = conn_new(o, h, arg);
 	stream_set_handler(s, &conn_stream_handler, c);
 	return conn_begin(c, s);
 }
 
-struct conn *conn_adopt(int fd, const struct conn_options *o, const struct conn_handler *h, void *arg)
+struct conn *conn_adopt(int fd, const struct conn_options *o, const struct conn_handler *h,
+			void *arg)
 {
 	struct conn *c = conn_new(o, h, arg);
 	c->o.skip_hello = true;
@@ -277,7 +279,8 @@ static void on_closed(void *arg, int status)
 
 static size_t body_max(const struct conn *c)
 {
-	return c->state == CONN_READY || c->o.body_max < HELLO_BODY_MAX ? c->o.body_max : HELLO_BODY_MAX;
+	return c->state == CONN_READY || c->o.body_max < HELLO_BODY_MAX ? c->o.body_max
+									: HELLO_BODY_MAX;
 }
 
 static void take_frame(struct conn *c, const struct frame *f, const uint8_t *body)
@@ -316,7 +319,8 @@ static size_t take_frames(struct conn *c, const uint8_t *data, size_t len)
 		int r = frame_header_get(data + used, body_max(c), &f, &err);
 		if (r == -EBADMSG || (r < 0 && c->state != CONN_READY)) {
 			if (c->state == CONN_READY)
-				stream_finish(TAKE_PTR(c->stream)); /* what was answered before shall arrive */
+				stream_finish(TAKE_PTR(
+					c->stream)); /* what was answered before shall arrive */
 			conn_end(c, -E_PROTOCOL, "%s", err.text);
 			break;
 		}
@@ -425,8 +429,8 @@ static bool may_put(struct conn *c)
 	size_t queued = conn_queued(c);
 	if (queued <= c->o.queue_max)
 		return true;
-	conn_doom(c, "the other side does not read: %zu bytes wait to be sent, at most %zu may", queued,
-		  c->o.queue_max);
+	conn_doom(c, "the other side does not read: %zu bytes wait to be sent, at most %zu may",
+		  queued, c->o.queue_max);
 	return false;
 }
 
@@ -456,7 +460,8 @@ int conn_put(struct conn *c, const struct frame *f, const struct record *r, cons
 	return status;
 }
 
-int conn_put_encoded(struct conn *c, const struct frame *f, const struct buf *body, struct error *err)
+int conn_put_encoded(struct conn *c, const struct frame *f, const struct buf *body,
+		     struct error *err)
 {
 	if (!may_put(c))
 		return 0;

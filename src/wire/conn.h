@@ -28,15 +28,15 @@ struct loop;
 struct stream;
 
 struct request {
-	struct conn *conn;     /* NULL once the connection is gone */
-	uint16_t kind;         /* enum message_kind */
+	struct conn *conn; /* NULL once the connection is gone */
+	uint16_t kind;     /* enum message_kind */
 	uint64_t id;
 	struct identity from;
-	bool local;            /* came over a local socket */
-	struct arena *arena;   /* what the body and the handler's own scratch live in */
-	void *body;            /* struct of message_descs[kind].request */
+	bool local;          /* came over a local socket */
+	struct arena *arena; /* what the body and the handler's own scratch live in */
+	void *body;          /* struct of message_descs[kind].request */
 	bool oneway;
-	size_t size;           /* of the body as it came */
+	size_t size;                  /* of the body as it came */
 	struct request *next, **prev; /* list of the connection's open requests */
 };
 
@@ -50,33 +50,35 @@ struct conn_handler {
 
 struct conn_options {
 	struct loop *loop;
-	struct auth *auth;       /* verifies hello, and signs ours; NULL on local sockets */
-	const char *program;     /* for the hello */
+	struct auth *auth;   /* verifies hello, and signs ours; NULL on local sockets */
+	const char *program; /* for the hello */
 	const char *cluster;
-	usec_t hello_timeout;    /* 0: 10 s */
-	usec_t idle_timeout;     /* close when nothing arrives for so long; 0: never */
-	size_t body_max;         /* 0: FRAME_BODY_MAX */
-	size_t queue_max;        /* bytes waiting to be sent before the peer is dropped; 0: 64 MiB */
-	bool skip_hello;         /* both ends are ours by construction (inherited socket) */
+	usec_t hello_timeout; /* 0: 10 s */
+	usec_t idle_timeout;  /* close when nothing arrives for so long; 0: never */
+	size_t body_max;      /* 0: FRAME_BODY_MAX */
+	size_t queue_max;     /* bytes waiting to be sent before the peer is dropped; 0: 64 MiB */
+	bool skip_hello;      /* both ends are ours by construction (inherited socket) */
 };
 
 /* Takes over the stream.  The options are copied; what they point to must outlive the connection. */
-struct conn *conn_accept(struct stream *s, const struct conn_options *o, const struct conn_handler *h,
-			 void *arg);
+struct conn *conn_accept(struct stream *s, const struct conn_options *o,
+			 const struct conn_handler *h, void *arg);
 struct conn *conn_connect_tcp(const char *host, uint16_t port, const struct conn_options *o,
 			      const struct conn_handler *h, void *arg);
 struct conn *conn_connect_unix(const char *path, const struct conn_options *o,
 			       const struct conn_handler *h, void *arg);
 /* A socket that both ends got from one process: there is no hello, as with skip_hello. */
-struct conn *conn_adopt(int fd, const struct conn_options *o, const struct conn_handler *h, void *arg);
-void conn_close(struct conn *c); /* silent; pending calls are dropped; NULL is fine */
+struct conn *conn_adopt(int fd, const struct conn_options *o, const struct conn_handler *h,
+			void *arg);
+void conn_close(struct conn *c);  /* silent; pending calls are dropped; NULL is fine */
 void conn_finish(struct conn *c); /* close once everything queued has been sent */
 
 /* The answer to a call: `reply` is the decoded record, valid during the callback, or NULL with the
  * error.  Called exactly once, also with an error when the connection ends first, but never from
  * inside conn_call.  `timeout` 0 waits as long as the connection lasts. */
 typedef void (*reply_fn)(void *arg, const void *reply, const struct error *err);
-void conn_call(struct conn *c, uint16_t kind, const void *body, usec_t timeout, reply_fn fn, void *arg);
+void conn_call(struct conn *c, uint16_t kind, const void *body, usec_t timeout, reply_fn fn,
+	       void *arg);
 void conn_send(struct conn *c, uint16_t kind, const void *body); /* wants no answer */
 size_t conn_queued(const struct conn *c);
 void conn_pause(struct conn *c); /* stop reading from the peer */

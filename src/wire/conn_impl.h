@@ -17,7 +17,7 @@ enum conn_state {
 	CONN_EXPECT_WELCOME, /* we said hello */
 	CONN_CHECKING,       /* a credential is being checked; nothing is read meanwhile */
 	CONN_READY,
-	CONN_GONE,           /* ended; the memory stays while `busy` */
+	CONN_GONE, /* ended; the memory stays while `busy` */
 };
 
 struct conn {
@@ -26,34 +26,34 @@ struct conn {
 	void *arg;
 	struct stream *stream; /* NULL once GONE */
 	enum conn_state state;
-	unsigned busy;         /* functions on the stack that will touch it again */
-	bool silent;           /* the owner has let go: no more callbacks */
-	bool paused;           /* by the owner */
-	bool announce;         /* `ready` is still to be called */
+	unsigned busy; /* functions on the stack that will touch it again */
+	bool silent;   /* the owner has let go: no more callbacks */
+	bool paused;   /* by the owner */
+	bool announce; /* `ready` is still to be called */
 	bool local;
 	struct identity peer;
-	char addr[280];        /* host and port, or path */
-	char name[360];        /* the same and the peer's program */
-	struct error refusal;  /* the other side's, of our hello */
-	uint64_t challenge;    /* of our hello */
-	struct check *check;   /* with CHECKING or OPENING: what the pool works on */
+	char addr[280];       /* host and port, or path */
+	char name[360];       /* the same and the peer's program */
+	struct error refusal; /* the other side's, of our hello */
+	uint64_t challenge;   /* of our hello */
+	struct check *check;  /* with CHECKING or OPENING: what the pool works on */
 
-	struct buf in;         /* the beginning of a frame that is not complete */
-	size_t skip;           /* bytes of a refused body still to come */
-	struct buf early;      /* frames that wait until the connection is ready */
-	struct buf scratch;    /* where frames are built */
-	char doom[160];        /* why it ends at the next chance; "" when it does not */
-	struct timer *soon;    /* brings back what must not happen inside a call of the owner */
+	struct buf in;      /* the beginning of a frame that is not complete */
+	size_t skip;        /* bytes of a refused body still to come */
+	struct buf early;   /* frames that wait until the connection is ready */
+	struct buf scratch; /* where frames are built */
+	char doom[160];     /* why it ends at the next chance; "" when it does not */
+	struct timer *soon; /* brings back what must not happen inside a call of the owner */
 
 	uint64_t last_id;
-	struct map calls;      /* id -> struct call: our questions without an answer */
+	struct map calls; /* id -> struct call: our questions without an answer */
 	struct timer *call_timer;
-	usec_t call_timer_at;  /* when it fires; 0 when it is not set */
+	usec_t call_timer_at;     /* when it fires; 0 when it is not set */
 	struct request *requests; /* their questions without an answer */
 	size_t request_count, request_bytes;
 
 	struct timer *hello_timer, *idle_timer;
-	usec_t heard;          /* when bytes last came, by loop_clock */
+	usec_t heard; /* when bytes last came, by loop_clock */
 };
 
 /* Around whatever goes on after a callback: the memory stays until the last one has left. */
@@ -64,8 +64,8 @@ void conn_end(struct conn *c, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The same soon, for use inside calls of the owner. */
 void conn_doom(struct conn *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Queues a frame; beyond the bound of the queue the connection is doomed instead. */
-NODISCARD int conn_put(struct conn *c, const struct frame *f, const struct record *r, const void *obj,
-		       struct error *err);
+NODISCARD int conn_put(struct conn *c, const struct frame *f, const struct record *r,
+		       const void *obj, struct error *err);
 NODISCARD int conn_put_encoded(struct conn *c, const struct frame *f, const struct buf *body,
 			       struct error *err);
 void conn_put_failure(struct conn *c, const struct frame *f, const struct error *why);

@@ -46,26 +46,32 @@ int frame_header_get(const uint8_t header[FRAME_HEADER], size_t body_max, struct
 	memcpy(&len, header + AT_LEN, sizeof(len));
 
 	if (memcmp(header, magic, sizeof(magic)) != 0)
-		return error_set(err, -EBADMSG, "the peer does not speak this protocol (it sent %02x %02x "
-				 "%02x %02x, a message begins with MSTR)", header[0], header[1], header[2],
-				 header[3]);
+		return error_set(err, -EBADMSG,
+				 "the peer does not speak this protocol (it sent %02x %02x "
+				 "%02x %02x, a message begins with MSTR)",
+				 header[0], header[1], header[2], header[3]);
 	if (le32toh(crc) != crc32c(0, header, AT_CRC))
 		return error_set(err, -EBADMSG, "a message header with a wrong checksum");
 	if (header[AT_VERSION] != FRAME_VERSION)
-		return error_set(err, -EBADMSG, "the peer's message format is version %u, this program "
-				 "reads version %u", header[AT_VERSION], FRAME_VERSION);
-	*ret = (struct frame){ header[AT_FLAGS], le16toh(kind), le64toh(id), le32toh(len) };
+		return error_set(err, -EBADMSG,
+				 "the peer's message format is version %u, this program "
+				 "reads version %u",
+				 header[AT_VERSION], FRAME_VERSION);
+	*ret = (struct frame) { header[AT_FLAGS], le16toh(kind), le64toh(id), le32toh(len) };
 	if (ret->len > body_max)
-		return error_set(err, -EMSGSIZE, "a message of %u bytes is too large, at most %zu are "
-				 "accepted", ret->len, body_max);
+		return error_set(err, -EMSGSIZE,
+				 "a message of %u bytes is too large, at most %zu are "
+				 "accepted",
+				 ret->len, body_max);
 	return 0;
 }
 
 int frame_put_header(struct buf *out, const struct frame *f, size_t len, struct error *err)
 {
 	if (len > FRAME_BODY_MAX)
-		return error_set(err, -EMSGSIZE, "a message of %zu bytes is too large, at most %d can be sent",
-				 len, FRAME_BODY_MAX);
+		return error_set(err, -EMSGSIZE,
+				 "a message of %zu bytes is too large, at most %d can be sent", len,
+				 FRAME_BODY_MAX);
 	struct frame full = *f;
 	full.len = (uint32_t)len;
 	buf_reserve(out, FRAME_HEADER);
@@ -102,8 +108,10 @@ int frame_get_failure(const uint8_t *body, size_t len, struct error *ret)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct failure f = {};
-	if (record_decode(&failure_record, &f, body, len, a, NULL) < 0 || f.code == 0 || f.code > INT_MAX)
-		return wire_error(ret, -E_PROTOCOL, "the peer refused, but its reason cannot be read");
+	if (record_decode(&failure_record, &f, body, len, a, NULL) < 0 || f.code == 0 ||
+	    f.code > INT_MAX)
+		return wire_error(ret, -E_PROTOCOL,
+				  "the peer refused, but its reason cannot be read");
 	return error_set(ret, -(int)f.code, "%s", f.text ? f.text : "refused without a reason");
 }
 

@@ -25,7 +25,7 @@ struct frame {
 	uint8_t flags;
 	uint16_t kind; /* enum message_kind */
 	uint64_t id;
-	uint32_t len;  /* of the body */
+	uint32_t len; /* of the body */
 };
 
 void frame_header_put(const struct frame *f, uint8_t ret[FRAME_HEADER]);
@@ -39,7 +39,8 @@ NODISCARD int frame_header_get(const uint8_t header[FRAME_HEADER], size_t body_m
 NODISCARD int frame_put(struct buf *out, const struct frame *f, const struct record *r,
 			const void *obj, struct error *err);
 /* Appends the header for a body of `len` bytes that follows; -EMSGSIZE as above. */
-NODISCARD int frame_put_header(struct buf *out, const struct frame *f, size_t len, struct error *err);
+NODISCARD int frame_put_header(struct buf *out, const struct frame *f, size_t len,
+			       struct error *err);
 /* Appends the refusal that answers request `id`. */
 void frame_put_failure(struct buf *out, uint16_t kind, uint64_t id, const struct error *why);
 /* Reads the body of a refusal into `ret` and returns its negative code. */

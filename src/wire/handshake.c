@@ -29,7 +29,7 @@ struct check {
 	struct auth *auth; /* held */
 	struct buf given;  /* token to be verified; empty: nothing is */
 	uint64_t given_challenge;
-	bool sign;         /* make one too */
+	bool sign; /* make one too */
 	uint64_t sign_challenge;
 	usec_t now;
 	void (*done)(struct conn *c, const struct check *k);
@@ -46,15 +46,17 @@ static void check_run(void *arg)
 	struct check *k = arg;
 	struct identity self = { geteuid(), getegid() };
 	if (k->given.len > 0) {
-		int r = k->given_challenge ?
-				auth_verify_answer(k->auth, k->given.data, k->given.len, k->given_challenge,
-						   k->now, &k->who, &k->err) :
-				auth_verify(k->auth, k->given.data, k->given.len, k->now, &k->who, &k->err);
+		int r = k->given_challenge
+				? auth_verify_answer(k->auth, k->given.data, k->given.len,
+						     k->given_challenge, k->now, &k->who, &k->err)
+				: auth_verify(k->auth, k->given.data, k->given.len, k->now, &k->who,
+					      &k->err);
 		if (r < 0)
 			return;
 	}
 	if (k->sign && k->sign_challenge)
-		(void)!auth_sign_answer(k->auth, &self, k->sign_challenge, k->now, &k->made, &k->err);
+		(void)!auth_sign_answer(k->auth, &self, k->sign_challenge, k->now, &k->made,
+					&k->err);
 	else if (k->sign)
 		(void)!auth_sign(k->auth, &self, k->now, &k->made, &k->err);
 }
@@ -107,7 +109,8 @@ void handshake_drop(struct conn *c)
 
 /* ---- the connecting side ------------------------------------------------------------------------ */
 
-static void send_frame(struct conn *c, const struct frame *f, const struct record *r, const void *obj)
+static void send_frame(struct conn *c, const struct frame *f, const struct record *r,
+		       const void *obj)
 {
 	AUTO_BUF struct buf out = {};
 	(void)!frame_put(&out, f, r, obj, NULL); /* bounded: a token is at most 64 KiB */
@@ -123,7 +126,7 @@ static void send_hello(struct conn *c, struct bytes token)
 		.cluster = (char *)c->o.cluster,
 		.challenge = c->challenge,
 	};
-	send_frame(c, &(struct frame){ .kind = MSG_HELLO }, &hello_record, &hello);
+	send_frame(c, &(struct frame) { .kind = MSG_HELLO }, &hello_record, &hello);
 	c->state = CONN_EXPECT_WELCOME;
 }
 
@@ -132,13 +135,13 @@ static void hello_signed(struct conn *c, const struct check *k)
 	if (k->err.code)
 		conn_end(c, k->err.code, "%s", k->err.text);
 	else
-		send_hello(c, (struct bytes){ k->made.data, k->made.len });
+		send_hello(c, (struct bytes) { k->made.data, k->made.len });
 }
 
 void handshake_start(struct conn *c)
 {
 	if (c->local || !c->o.auth) {
-		send_hello(c, (struct bytes){});
+		send_hello(c, (struct bytes) {});
 		return;
 	}
 	while (c->challenge == 0)
@@ -152,7 +155,8 @@ void handshake_start(struct conn *c)
 static void welcome_checked(struct conn *c, const struct check *k)
 {
 	if (k->err.code) {
-		conn_end(c, k->err.code, "the other side could not prove who it is: %s", k->err.text);
+		conn_end(c, k->err.code, "the other side could not prove who it is: %s",
+			 k->err.text);
 		return;
 	}
 	c->peer = k->who;
@@ -208,19 +212,20 @@ static void refuse(struct conn *c, const struct frame *f, const struct error *wh
 static void let_in(struct conn *c, struct bytes token)
 {
 	struct welcome welcome = { .version = WIRE_VERSION, .uid = c->peer.uid, .token = token };
-	send_frame(c, &(struct frame){ .flags = FRAME_REPLY, .kind = MSG_HELLO }, &welcome_record, &welcome);
+	send_frame(c, &(struct frame) { .flags = FRAME_REPLY, .kind = MSG_HELLO }, &welcome_record,
+		   &welcome);
 	conn_open_up(c);
 }
 
 static void hello_checked(struct conn *c, const struct check *k)
 {
 	if (k->err.code) {
-		refuse(c, &(struct frame){ .kind = MSG_HELLO }, &k->err);
+		refuse(c, &(struct frame) { .kind = MSG_HELLO }, &k->err);
 		return;
 	}
 	if (k->given.len > 0)
 		c->peer = k->who;
-	let_in(c, (struct bytes){ k->made.data, k->made.len });
+	let_in(c, (struct bytes) { k->made.data, k->made.len });
 }
 
 /* The program's name is the peer's word and goes into logs: printable and short, or not at all. */
@@ -237,8 +242,10 @@ static void name_peer(struct conn *c, const char *program)
 /* Is there anything to say against it, before the credential is looked at? */
 static int judge_hello(const struct conn *c, const struct hello *hello, struct error *err)
 {
-	if (!str_empty(hello->cluster) && !str_empty(c->o.cluster) && !str_eq(hello->cluster, c->o.cluster))
-		return wire_error(err, -E_AUTH, "this is cluster '%s', not '%s'", c->o.cluster, hello->cluster);
+	if (!str_empty(hello->cluster) && !str_empty(c->o.cluster) &&
+	    !str_eq(hello->cluster, c->o.cluster))
+		return wire_error(err, -E_AUTH, "this is cluster '%s', not '%s'", c->o.cluster,
+				  hello->cluster);
 	if (!c->local && !c->o.auth)
 		return wire_error(err, -E_AUTH, "only local connections are taken here");
 	if (!c->local && hello->token.len == 0)
@@ -261,12 +268,12 @@ static void take_hello(struct conn *c, const struct frame *f, const uint8_t *bod
 	else
 		(void)!judge_hello(c, &hello, &err);
 	if (err.code) {
-		refuse(c, &(struct frame){ .kind = MSG_HELLO }, &err);
+		refuse(c, &(struct frame) { .kind = MSG_HELLO }, &err);
 		return;
 	}
 	name_peer(c, hello.program);
 	if (!c->o.auth || (c->local && !hello.challenge)) {
-		let_in(c, (struct bytes){});
+		let_in(c, (struct bytes) {});
 		return;
 	}
 	struct check *k = NEW(struct check);

@@ -54,12 +54,15 @@ static int judge(const struct conn *c, const struct frame *f, struct error *err)
 	if (f->kind == MSG_HELLO)
 		return wire_error(err, -E_PROTOCOL, "hello was said before");
 	if (!c->handler->request)
-		return wire_error(err, -E_NOT_SUPPORTED, "%s: nothing is answered on this connection",
+		return wire_error(err, -E_NOT_SUPPORTED,
+				  "%s: nothing is answered on this connection",
 				  message_descs[f->kind].name);
 	bool too_much = c->request_bytes > 0 && c->request_bytes + f->len > c->o.body_max;
 	if (c->request_count >= OPEN_MAX || too_much)
-		return wire_error(err, -EBUSY, "%zu requests of %zu bytes wait on this connection already, wait "
-				  "for their answers", c->request_count, c->request_bytes);
+		return wire_error(err, -EBUSY,
+				  "%zu requests of %zu bytes wait on this connection already, wait "
+				  "for their answers",
+				  c->request_count, c->request_bytes);
 	return 0;
 }
 
@@ -73,9 +76,15 @@ void request_receive(struct conn *c, const struct frame *f, const uint8_t *body)
 	const struct message_desc *desc = &message_descs[f->kind];
 	struct arena *a = arena_new();
 	struct request *r = ARENA_NEW(a, struct request);
-	*r = (struct request){ .conn = c, .kind = f->kind, .id = f->id, .from = c->peer,
-			       .local = c->local, .arena = a, .oneway = f->flags & FRAME_ONEWAY,
-			       .size = f->len, .body = arena_alloc(a, desc->request->size) };
+	*r = (struct request) { .conn = c,
+				.kind = f->kind,
+				.id = f->id,
+				.from = c->peer,
+				.local = c->local,
+				.arena = a,
+				.oneway = f->flags & FRAME_ONEWAY,
+				.size = f->len,
+				.body = arena_alloc(a, desc->request->size) };
 	if (record_decode(desc->request, r->body, body, f->len, a, &why) < 0) {
 		wire_error(&err, -E_PROTOCOL, "%s cannot be read: %s", desc->name, why.text);
 		request_refuse(c, f, &err);
@@ -102,7 +111,7 @@ static bool wants_answer(const struct request *r)
 
 static struct frame answer_frame(const struct request *r)
 {
-	return (struct frame){ .flags = FRAME_REPLY, .kind = r->kind, .id = r->id };
+	return (struct frame) { .flags = FRAME_REPLY, .kind = r->kind, .id = r->id };
 }
 
 void request_reply(struct request *r, const void *reply)

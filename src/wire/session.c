@@ -26,15 +26,16 @@
 #include <string.h>
 
 static const usec_t TIMEOUT = 10 * USEC_PER_SEC;
-static const usec_t AUTH_PATIENCE = 2 * USEC_PER_SEC; /* another daemon takes over within a second */
+static const usec_t AUTH_PATIENCE = 2 *
+				    USEC_PER_SEC; /* another daemon takes over within a second */
 
 struct session {
 	struct channel channel;
 	usec_t timeout;
-	struct buf out;    /* what the next call must send first: the hello */
+	struct buf out; /* what the next call must send first: the hello */
 	uint64_t last_id;
 	bool broken;
-	char where[320];   /* host and port, for errors */
+	char where[320]; /* host and port, for errors */
 };
 
 static int timed_out(struct error *err, const char *where)
@@ -49,8 +50,9 @@ static int lost(struct error *err, int r, const struct error *detail, const char
 		return timed_out(err, where);
 	if (r == -EBADMSG || r == -EMSGSIZE)
 		return wire_error(err, -E_PROTOCOL, "%s: %s", where, detail->text);
-	return wire_error(err, -E_CONTROLLER_CONNECT, "%s closed the connection without an answer (%s)",
-			  where, strerrordesc_np(-r));
+	return wire_error(err, -E_CONTROLLER_CONNECT,
+			  "%s closed the connection without an answer (%s)", where,
+			  strerrordesc_np(-r));
 }
 
 /* The address within "name(address)", or the whole. */
@@ -70,7 +72,8 @@ static int connect_any(struct session *s, const struct session_options *o, struc
 		struct error why = {};
 		host_address(o->hosts[i], host, sizeof(host));
 		usec_t now = channel_clock();
-		s->channel.deadline = now + (end - now) / (o->host_count - i); /* a share of what is left */
+		s->channel.deadline = now + (end - now) / (o->host_count -
+							   i); /* a share of what is left */
 		snprintf(s->where, sizeof(s->where), "%s:%u", host, o->port);
 		if (channel_connect_tcp(&s->channel, host, o->port, &why) == 0)
 			return 0;
@@ -94,8 +97,10 @@ static int ask_token(struct channel *c, const struct session_options *o, struct 
 		return r;
 	r = channel_connect_unix(c, o->auth_socket, AUTH_PATIENCE);
 	if (r < 0 && r != -ETIMEDOUT)
-		return wire_error(err, -E_AUTH, "no daemon gives out credentials at '%s': %s; start slurmctld or "
-				  "slurmd on this host", o->auth_socket, strerrordesc_np(-r));
+		return wire_error(err, -E_AUTH,
+				  "no daemon gives out credentials at '%s': %s; start slurmctld or "
+				  "slurmd on this host",
+				  o->auth_socket, strerrordesc_np(-r));
 	if (r == 0)
 		r = channel_write(c, ask.data, ask.len);
 	if (r == 0)
@@ -103,12 +108,13 @@ static int ask_token(struct channel *c, const struct session_options *o, struct 
 	if (r == -ETIMEDOUT)
 		return timed_out(err, o->auth_socket);
 	if (r < 0)
-		return wire_error(err, -E_AUTH, "the daemon at '%s' gave no credential: %s", o->auth_socket,
-				  why.code ? why.text : strerrordesc_np(-r));
+		return wire_error(err, -E_AUTH, "the daemon at '%s' gave no credential: %s",
+				  o->auth_socket, why.code ? why.text : strerrordesc_np(-r));
 	if (f.flags & FRAME_FAILURE)
 		return frame_get_failure(answer, f.len, err);
 	if (record_decode(&token_reply_record, ret, answer, f.len, a, &why) < 0)
-		return wire_error(err, -E_AUTH, "the credential from '%s': %s", o->auth_socket, why.text);
+		return wire_error(err, -E_AUTH, "the credential from '%s': %s", o->auth_socket,
+				  why.text);
 	return 0;
 }
 
@@ -118,9 +124,11 @@ static int get_token(const struct session_options *o, usec_t deadline, struct bu
 	if (str_eq(o->auth_type, "auth/munge"))
 		return munge_token(o->auth_socket, o->cluster, ret, err);
 	if (!str_eq(o->auth_type, "auth/slurm") || str_empty(o->auth_socket))
-		return wire_error(err, -E_AUTH, "AuthType '%s' with socket '%s' is not usable, set "
+		return wire_error(err, -E_AUTH,
+				  "AuthType '%s' with socket '%s' is not usable, set "
 				  "AuthType=auth/slurm or auth/munge and AuthInfo=socket=PATH",
-				  o->auth_type ? o->auth_type : "", o->auth_socket ? o->auth_socket : "");
+				  o->auth_type ? o->auth_type : "",
+				  o->auth_socket ? o->auth_socket : "");
 	AUTO_ARENA struct arena *a = arena_new();
 	struct channel c = { .fd = -1, .deadline = deadline };
 	struct token_reply reply = {};
@@ -143,7 +151,8 @@ static int prepare_hello(struct session *s, const struct session_options *o, str
 		.token = { token.data, token.len },
 		.cluster = (char *)o->cluster,
 	};
-	return frame_put(&s->out, &(struct frame){ .kind = MSG_HELLO }, &hello_record, &hello, err);
+	return frame_put(&s->out, &(struct frame) { .kind = MSG_HELLO }, &hello_record, &hello,
+			 err);
 }
 
 int session_open(const struct session_options *o, struct session **ret, struct error *err)
@@ -225,7 +234,8 @@ int session_call(struct session *s, uint16_t kind, const void *body, struct aren
 	const struct record *expected = message_descs[kind].reply;
 	memset(reply, 0, expected->size);
 	if (s->broken)
-		return wire_error(err, -E_CONTROLLER_CONNECT, "the connection to %s is gone", s->where);
+		return wire_error(err, -E_CONTROLLER_CONNECT, "the connection to %s is gone",
+				  s->where);
 	usec_t span = timeout ? timeout : s->timeout;
 	s->channel.deadline = span < 0 ? USEC_FOREVER : channel_clock() + span;
 
@@ -242,5 +252,6 @@ int session_call(struct session *s, uint16_t kind, const void *body, struct aren
 	struct error why = {};
 	r = record_decode(expected, reply, answer, f.len, a, &why);
 	return r < 0 ? wire_error(err, -E_PROTOCOL, "%s's answer to %s: %s", s->where,
-				  message_descs[kind].name, why.text) : 0;
+				  message_descs[kind].name, why.text)
+		     : 0;
 }

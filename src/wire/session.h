@@ -17,17 +17,19 @@ struct session_options {
 	const char *const *hosts; /* controllers in order: "name", "address" or "name(address)" */
 	uint32_t host_count;
 	uint16_t port;
-	const char *auth_type;    /* "auth/slurm", "auth/munge" */
-	const char *auth_socket;  /* where the local daemon vouches for us, or munged's (NULL: its default) */
+	const char *auth_type; /* "auth/slurm", "auth/munge" */
+	const char *
+		auth_socket; /* where the local daemon vouches for us, or munged's (NULL: its default) */
 	const char *cluster;
 	const char *program;
-	usec_t timeout;           /* for connecting and for each call; 0: 10 s */
+	usec_t timeout; /* for connecting and for each call; 0: 10 s */
 };
 
 /* Fails with -E_CONTROLLER_CONNECT after having tried every host, -E_SOCKET_TIMEOUT or -E_AUTH (no
  * credential to be had).  The hello travels with the first request, so a refused credential is the
  * answer to that one. */
-NODISCARD int session_open(const struct session_options *o, struct session **ret, struct error *err);
+NODISCARD int session_open(const struct session_options *o, struct session **ret,
+			   struct error *err);
 void session_close(struct session *s);
 /* `reply` is zeroed by the callee and decoded into `a`.  A refusal by the other side is its code and
  * its text in `err`.  `timeout` 0 uses the session's, negative waits for ever. */

@@ -67,7 +67,9 @@ static void put_frames(const uint8_t *data, size_t size, struct buf *out)
 {
 	while (size >= 4) {
 		size_t len = data[3] < size - 4 ? data[3] : size - 4;
-		struct frame f = { .flags = data[0] & 7, .kind = data[1] % (MSG_COUNT + 3), .id = data[2] % 8 };
+		struct frame f = { .flags = data[0] & 7,
+				   .kind = data[1] % (MSG_COUNT + 3),
+				   .id = data[2] % 8 };
 		int r = frame_put_header(out, &f, len, NULL);
 		assert(r == 0);
 		buf_put(out, data + 4, len);
@@ -79,12 +81,15 @@ static void put_frames(const uint8_t *data, size_t size, struct buf *out)
 
 static void run(struct trial *t, int fds[2], const struct buf *bytes, bool hello)
 {
-	struct conn_options o = { .loop = t->loop, .cluster = "c1", .skip_hello = !hello, .body_max = 64 };
+	struct conn_options o = {
+		.loop = t->loop, .cluster = "c1", .skip_hello = !hello, .body_max = 64
+	};
 	static const struct stream_handler none = {};
-	t->conn = hello ? conn_accept(stream_adopt(t->loop, fds[0], &none, NULL), &o, &handler, t) :
-			  conn_adopt(fds[0], &o, &handler, t);
+	t->conn = hello ? conn_accept(stream_adopt(t->loop, fds[0], &none, NULL), &o, &handler, t)
+			: conn_adopt(fds[0], &o, &handler, t);
 	for (int i = 0; i < CALLS; i++)
-		conn_call(t->conn, i % 2 ? MSG_PING : MSG_TOKEN, NULL, i ? USEC_PER_MIN : 0, on_reply, &t->told[i]);
+		conn_call(t->conn, i % 2 ? MSG_PING : MSG_TOKEN, NULL, i ? USEC_PER_MIN : 0,
+			  on_reply, &t->told[i]);
 	ssize_t sent = write(fds[1], bytes->data, bytes->len);
 	assert(sent == (ssize_t)bytes->len);
 	close(fds[1]);

@@ -14,7 +14,8 @@ uint64_t fill_draw(uint64_t *seed)
 
 static void fill(const struct record *r, void *obj, struct arena *a, uint64_t *seed, int depth);
 
-static void fill_element(const struct field *f, void *at, struct arena *a, uint64_t *seed, int depth)
+static void fill_element(const struct field *f, void *at, struct arena *a, uint64_t *seed,
+			 int depth)
 {
 	switch (f->kind) {
 	case FIELD_BOOL:
@@ -38,7 +39,7 @@ static void fill_element(const struct field *f, void *at, struct arena *a, uint6
 		break;
 	case FIELD_BYTES: {
 		size_t len = fill_draw(seed) % 300;
-		*(struct bytes *)at = (struct bytes){ arena_alloc(a, len + 1), len };
+		*(struct bytes *)at = (struct bytes) { arena_alloc(a, len + 1), len };
 		break;
 	}
 	case FIELD_BITS:

@@ -54,7 +54,7 @@ static int teardown(void **state)
 
 static void sign_at(struct auth *a, usec_t now, struct buf *ret)
 {
-	assert_int_equal(auth_sign(a, &(struct identity){ 1234, 100 }, now, ret, NULL), 0);
+	assert_int_equal(auth_sign(a, &(struct identity) { 1234, 100 }, now, ret, NULL), 0);
 }
 
 static void a_token_names_its_user_once(void **state)
@@ -68,9 +68,11 @@ static void a_token_names_its_user_once(void **state)
 	assert_int_equal(auth_verify(verifier, token.data, token.len, NOW + 5, &who, &err), 0);
 	assert_int_equal(who.uid, 1234);
 	assert_int_equal(who.gid, 100);
-	assert_int_equal(auth_verify(verifier, token.data, token.len, NOW + 6, &who, &err), -E_AUTH);
-	assert_string_equal(err.text, "Protocol authentication error: this credential was used before; "
-				      "each is accepted once");
+	assert_int_equal(auth_verify(verifier, token.data, token.len, NOW + 6, &who, &err),
+			 -E_AUTH);
+	assert_string_equal(err.text,
+			    "Protocol authentication error: this credential was used before; "
+			    "each is accepted once");
 	assert_true(auth_can_vouch(signer) && !auth_may_block(signer));
 	auth_free(signer);
 	auth_free(verifier);
@@ -88,9 +90,11 @@ static void times_are_checked(void **state)
 		{ 60, 0, "" },
 		{ 89, 0, "" },
 		{ -29, 0, "" },
-		{ 100, -E_AUTH, "expired 40 s ago: it is good for 60 s, and 30 s more if the clocks differ" },
+		{ 100, -E_AUTH,
+		  "expired 40 s ago: it is good for 60 s, and 30 s more if the clocks differ" },
 		{ 86400, -E_AUTH, "expired 86340 s ago" },
-		{ -31, -E_AUTH, "31 s in the future: the clocks differ by more than the 30 s allowed" },
+		{ -31, -E_AUTH,
+		  "31 s in the future: the clocks differ by more than the 30 s allowed" },
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct auth *a = open_auth(f->key, "c1");
@@ -98,8 +102,8 @@ static void times_are_checked(void **state)
 		struct identity who;
 		struct error err = {};
 		sign_at(a, NOW, &token);
-		int r = auth_verify(a, token.data, token.len, NOW + cases[i].later_sec * USEC_PER_SEC, &who,
-				    &err);
+		int r = auth_verify(a, token.data, token.len,
+				    NOW + cases[i].later_sec * USEC_PER_SEC, &who, &err);
 		assert_int_equal(r, cases[i].code);
 		if (!strstr(err.text, cases[i].part))
 			fail_msg("'%s' lacks '%s'", err.text, cases[i].part);
@@ -124,7 +128,8 @@ static void others_are_refused(void **state)
 		struct identity who = { 77, 77 };
 		struct error err = {};
 		sign_at(a, NOW, &token);
-		assert_int_equal(auth_verify(verifier, token.data, token.len, NOW, &who, &err), -E_AUTH);
+		assert_int_equal(auth_verify(verifier, token.data, token.len, NOW, &who, &err),
+				 -E_AUTH);
 		assert_non_null(strstr(err.text, cases[i].part));
 		assert_int_equal(who.uid, 77); /* untouched */
 		auth_free(a);
@@ -168,8 +173,9 @@ static void replays_are_refused_as_long_as_they_live(void **state)
 		sign_at(a, now, &tokens[i]);
 		assert_int_equal(auth_verify(a, tokens[i].data, tokens[i].len, now, &who, NULL), 0);
 		for (int old = 0; old <= i; old += 7)
-			assert_int_equal(auth_verify(a, tokens[old].data, tokens[old].len, now, &who, NULL),
-					 -E_AUTH);
+			assert_int_equal(
+				auth_verify(a, tokens[old].data, tokens[old].len, now, &who, NULL),
+				-E_AUTH);
 	}
 	for (int i = 0; i < COUNT; i++)
 		buf_done(&tokens[i]);
@@ -187,8 +193,9 @@ static void key_files_must_be_private(void **state)
 	} cases[] = {
 		{ 0600, 64, 0, "" },
 		{ 0400, 32, 0, "" },
-		{ 0604, 64, -EACCES, "has mode 0604, so other users could use it to pass for anyone: run "
-				     "chmod 600 " },
+		{ 0604, 64, -EACCES,
+		  "has mode 0604, so other users could use it to pass for anyone: run "
+		  "chmod 600 " },
 		{ 0602, 64, -EACCES, "run chmod 600 " },
 		{ 0620, 64, -EACCES, "run chmod 600 " },
 		{ 0600, 31, -EINVAL, "has 31 bytes, a key has 32 to 65536" },
@@ -217,7 +224,8 @@ static void key_files_must_be_private(void **state)
 	assert_int_equal(auth_new(&o, &a, &err), -ENOENT);
 	o.type = "auth/none";
 	assert_int_equal(auth_new(&o, &a, &err), -EINVAL);
-	assert_string_equal(err.text, "AuthType 'auth/none' is not known, use auth/slurm or auth/munge");
+	assert_string_equal(err.text,
+			    "AuthType 'auth/none' is not known, use auth/slurm or auth/munge");
 }
 
 static void a_key_is_made_once(void **state)
@@ -230,7 +238,8 @@ static void a_key_is_made_once(void **state)
 	assert_int_equal(before.st_mode & 07777, 0600);
 	assert_int_equal(auth_make_key(f->key, NULL), 0);
 	assert_int_equal(stat(f->key, &after), 0);
-	assert_true(before.st_ino == after.st_ino && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+	assert_true(before.st_ino == after.st_ino &&
+		    before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
 	snprintf(path, sizeof(path), "%s/no/where", f->dir);
 	assert_int_equal(auth_make_key(path, &err), -ENOENT);
 	assert_true(str_starts(err.text, "cannot create key file '"));

@@ -102,13 +102,14 @@ static void calls_time_out_alone(void **state)
 	end_hold(&client, &shorter, 20 * USEC_PER_MSEC);
 	world_wait(w, &shorter.count, 1);
 	assert_int_equal(shorter.err.code, -E_SOCKET_TIMEOUT);
-	assert_true(str_starts(shorter.err.text, "Socket timed out on send/recv operation: job_query was not "
-						 "answered by 127.0.0.1:"));
+	assert_true(str_starts(shorter.err.text,
+			       "Socket timed out on send/recv operation: job_query was not "
+			       "answered by 127.0.0.1:"));
 	world_wait(w, &longer.count, 1);
 	assert_int_equal(longer.err.code, -E_SOCKET_TIMEOUT);
 	world_wait(w, &w->held_count, 2);
 	for (int i = 0; i < 2; i++) { /* too late: nobody is told again */
-		request_reply(w->held[i], &(struct job_list){});
+		request_reply(w->held[i], &(struct job_list) {});
 		w->held[i] = NULL;
 	}
 	end_ping(&client, &ping);
@@ -131,7 +132,7 @@ static void held_requests_outlive_the_connection(void **state)
 	world_wait(w, &w->peers[0].closed, 1);
 	assert_true(request_is_dead(w->held[0]));
 	assert_int_equal(out.count, 0); /* closed by its owner: dropped */
-	request_reply(w->held[0], &(struct job_list){});
+	request_reply(w->held[0], &(struct job_list) {});
 	w->held[0] = NULL;
 }
 
@@ -179,7 +180,8 @@ static void closing_inside_callbacks_is_allowed(void **state)
 	world_wait(w, &w->held_count, 3);
 	conn_close(w->peers[2].conn);
 	w->peers[2].conn = NULL;
-	world_wait(w, &lost[0].count, 1); /* closes its end: the other two are dropped, nobody is told */
+	world_wait(w, &lost[0].count,
+		   1); /* closes its end: the other two are dropped, nobody is told */
 	world_turns(w, 5);
 	assert_int_equal(lost[1].count + lost[2].count + client.closed, 0);
 
@@ -315,7 +317,7 @@ static void paused_requests_wait_in_order(void **state)
 	struct end *peer = &w->peers[0];
 	peer->pause_at = 10;
 	for (uint32_t i = 0; i < 100; i++)
-		conn_send(client.conn, MSG_IO_SIGNAL, &(struct io_signal){ .signal = i });
+		conn_send(client.conn, MSG_IO_SIGNAL, &(struct io_signal) { .signal = i });
 	world_wait(w, &peer->seen_count, 10);
 	world_turns(w, 5);
 	assert_int_equal(peer->seen_count, 10);

@@ -14,8 +14,8 @@
 static void the_layout_is_as_written_down(void **state)
 {
 	(void)state;
-	const uint8_t expected[20] = { 'M', 'S', 'T', 'R', 1, FRAME_REPLY, 11, 0,
-				       8, 7, 6, 5, 4, 3, 2, 1, 0x44, 0x33, 0x22, 0x01 };
+	const uint8_t expected[20] = { 'M', 'S', 'T', 'R', 1, FRAME_REPLY, 11,   0,    8,    7,
+				       6,   5,   4,   3,   2, 1,           0x44, 0x33, 0x22, 0x01 };
 	struct frame f = { FRAME_REPLY, 11, 0x0102030405060708, 0x01223344 };
 	uint8_t header[FRAME_HEADER];
 	frame_header_put(&f, header);
@@ -34,7 +34,8 @@ static void headers_round_trip(void **state)
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		struct frame f = { (uint8_t)x, (uint16_t)(x >> 8), x * 31, (uint32_t)(x >> 40) }, back = {};
+		struct frame f = { (uint8_t)x, (uint16_t)(x >> 8), x * 31, (uint32_t)(x >> 40) },
+			     back = {};
 		uint8_t header[FRAME_HEADER];
 		frame_header_put(&f, header);
 		assert_int_equal(frame_header_get(header, FRAME_BODY_MAX, &back, NULL), 0);
@@ -62,13 +63,16 @@ static void bent_headers_are_refused(void **state)
 		int code;
 		const char *text;
 	} cases[] = {
-		{ 0, 'X', true, -EBADMSG, "the peer does not speak this protocol (it sent 58 53 54 52, "
-					  "a message begins with MSTR)" },
+		{ 0, 'X', true, -EBADMSG,
+		  "the peer does not speak this protocol (it sent 58 53 54 52, "
+		  "a message begins with MSTR)" },
 		{ 9, 1, false, -EBADMSG, "a message header with a wrong checksum" },
-		{ 4, 2, true, -EBADMSG, "the peer's message format is version 2, this program reads "
-					"version 1" },
-		{ 19, 1, true, -EMSGSIZE, "a message of 16777317 bytes is too large, at most 1000 are "
-					  "accepted" },
+		{ 4, 2, true, -EBADMSG,
+		  "the peer's message format is version 2, this program reads "
+		  "version 1" },
+		{ 19, 1, true, -EMSGSIZE,
+		  "a message of 16777317 bytes is too large, at most 1000 are "
+		  "accepted" },
 		{ 16, 5, true, 0, "" },
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -81,7 +85,9 @@ static void bent_headers_are_refused(void **state)
 			reseal(header);
 		assert_int_equal(frame_header_get(header, 1000, &back, &err), cases[i].code);
 		assert_string_equal(err.text, cases[i].text);
-		assert_int_equal(back.id, cases[i].code == -EBADMSG ? 0 : 7); /* what can be answered is told */
+		assert_int_equal(back.id, cases[i].code == -EBADMSG
+						  ? 0
+						  : 7); /* what can be answered is told */
 	}
 }
 

@@ -50,17 +50,17 @@ static void put_header(struct hostile *h, struct frame f, int bend)
 
 static void put_wrong_crc(struct hostile *h)
 {
-	put_header(h, (struct frame){ .kind = MSG_HELLO, .len = 10 }, 21);
+	put_header(h, (struct frame) { .kind = MSG_HELLO, .len = 10 }, 21);
 }
 
 static void put_large_hello(struct hostile *h)
 {
-	put_header(h, (struct frame){ .kind = MSG_HELLO, .len = 1 << 20 }, -1);
+	put_header(h, (struct frame) { .kind = MSG_HELLO, .len = 1 << 20 }, -1);
 }
 
 static void put_huge_hello(struct hostile *h)
 {
-	put_header(h, (struct frame){ .kind = MSG_HELLO, .len = UINT32_MAX }, -1);
+	put_header(h, (struct frame) { .kind = MSG_HELLO, .len = UINT32_MAX }, -1);
 }
 
 static void put_ping_first(struct hostile *h)
@@ -75,12 +75,12 @@ static void put_unknown_first(struct hostile *h)
 
 static void put_reply_first(struct hostile *h)
 {
-	raw_put(&h->raw, MSG_HELLO, 0, FRAME_REPLY, &welcome_record, &(struct welcome){});
+	raw_put(&h->raw, MSG_HELLO, 0, FRAME_REPLY, &welcome_record, &(struct welcome) {});
 }
 
 static void put_hello_body(struct hostile *h, const void *data, size_t len)
 {
-	put_header(h, (struct frame){ .kind = MSG_HELLO, .len = (uint32_t)len }, -1);
+	put_header(h, (struct frame) { .kind = MSG_HELLO, .len = (uint32_t)len }, -1);
 	stream_write(h->raw.stream, data, len);
 }
 
@@ -102,7 +102,10 @@ static void put_token(struct hostile *h, const void *token, size_t len, const ch
 
 static void put_bad_token(struct hostile *h)
 {
-	put_token(h, "\x01""0123456789012345678901234567890123456789", 41, "c1");
+	put_token(h,
+		  "\x01"
+		  "0123456789012345678901234567890123456789",
+		  41, "c1");
 }
 
 static void put_other_key(struct hostile *h)
@@ -144,17 +147,21 @@ static const struct {
 	{ "random bytes", put_random, 0, "does not speak this protocol" },
 	{ "another protocol", put_http, 0, "it sent 47 45 54 20" },
 	{ "wrong crc", put_wrong_crc, 0, "wrong checksum" },
-	{ "large hello", put_large_hello, 0, "a message of 1048576 bytes is too large, at most 131072" },
+	{ "large hello", put_large_hello, 0,
+	  "a message of 1048576 bytes is too large, at most 131072" },
 	{ "huge hello", put_huge_hello, 0, "a message of 4294967295 bytes is too large" },
 	{ "no hello", put_ping_first, E_PROTOCOL, "message 3 came before the hello" },
-	{ "unknown message first", put_unknown_first, E_PROTOCOL, "message 9999 came before the hello" },
+	{ "unknown message first", put_unknown_first, E_PROTOCOL,
+	  "message 9999 came before the hello" },
 	{ "an answer first", put_reply_first, E_PROTOCOL, "message 1 came before the hello" },
 	{ "broken hello", put_broken_hello, E_PROTOCOL, "a hello that cannot be read: " },
 	{ "empty hello", put_empty_hello, E_AUTH, "a credential is needed and none was sent" },
 	{ "bad token", put_bad_token, E_AUTH, "signature is wrong" },
 	{ "another key", put_other_key, E_AUTH, "both sides need the same key file" },
-	{ "token of another cluster", put_other_cluster, E_AUTH, "is for cluster 'c2', this is cluster 'c1'" },
-	{ "another cluster's name", put_other_cluster_name, E_AUTH, "this is cluster 'c1', not 'c2'" },
+	{ "token of another cluster", put_other_cluster, E_AUTH,
+	  "is for cluster 'c2', this is cluster 'c1'" },
+	{ "another cluster's name", put_other_cluster_name, E_AUTH,
+	  "this is cluster 'c1', not 'c2'" },
 	{ "expired token", put_expired, E_AUTH, "expired 3540 s ago" },
 	{ "token from the future", put_future, E_AUTH, "s in the future" },
 	{ "replayed token", put_replayed, E_AUTH, "was used before" },
@@ -163,7 +170,7 @@ static const struct {
 static void hostile_init(struct hostile *h, struct world *w)
 {
 	char path[128];
-	*h = (struct hostile){ .w = w };
+	*h = (struct hostile) { .w = w };
 	snprintf(path, sizeof(path), "%s/other", w->dir);
 	assert_int_equal(auth_make_key(path, NULL), 0);
 	struct auth_options o = { .type = "auth/slurm", .key_path = path, .cluster = "c1" };
@@ -211,7 +218,8 @@ static void strangers_are_refused(void **state)
 		world_wait(w, &h.raw.closed, 1);
 		struct end *peer = &w->peers[w->peer_count - 1];
 		if (!strstr(peer->why, before_hello[i].part))
-			fail_msg("%s: '%s' lacks '%s'", before_hello[i].name, peer->why, before_hello[i].part);
+			fail_msg("%s: '%s' lacks '%s'", before_hello[i].name, peer->why,
+				 before_hello[i].part);
 		assert_int_equal(peer->closed, 1);
 		assert_int_equal(peer->ready + peer->requests, 0);
 		assert_int_equal(h.raw.heard, before_hello[i].code ? 1 : 0);
@@ -220,7 +228,8 @@ static void strangers_are_refused(void **state)
 			struct error err = {};
 			struct frame f = raw_frame(&h.raw, 0, &body);
 			assert_int_equal(f.flags, FRAME_REPLY | FRAME_FAILURE);
-			assert_int_equal(frame_get_failure(body, f.len, &err), -before_hello[i].code);
+			assert_int_equal(frame_get_failure(body, f.len, &err),
+					 -before_hello[i].code);
 			assert_non_null(strstr(err.text, before_hello[i].part));
 		}
 		raw_close(&h.raw);
@@ -234,7 +243,7 @@ static void strangers_are_refused(void **state)
 
 static void put_kind(struct hostile *h, uint16_t kind, const void *data, size_t len)
 {
-	put_header(h, (struct frame){ .kind = kind, .id = 50, .len = (uint32_t)len }, -1);
+	put_header(h, (struct frame) { .kind = kind, .id = 50, .len = (uint32_t)len }, -1);
 	stream_write(h->raw.stream, data, len);
 }
 
@@ -267,38 +276,40 @@ static void put_oversized(struct hostile *h)
 
 static void put_reply_to_nothing(struct hostile *h)
 {
-	raw_put(&h->raw, MSG_PING, 12345, FRAME_REPLY, &empty_record, &(struct empty){});
+	raw_put(&h->raw, MSG_PING, 12345, FRAME_REPLY, &empty_record, &(struct empty) {});
 }
 
 static void put_failure_to_nothing(struct hostile *h)
 {
-	raw_put(&h->raw, MSG_PING, 1, FRAME_REPLY | FRAME_FAILURE, &empty_record, &(struct empty){});
+	raw_put(&h->raw, MSG_PING, 1, FRAME_REPLY | FRAME_FAILURE, &empty_record,
+		&(struct empty) {});
 }
 
 static void put_bad_magic(struct hostile *h)
 {
-	put_header(h, (struct frame){ .kind = MSG_PING, .id = 50 }, 0);
+	put_header(h, (struct frame) { .kind = MSG_PING, .id = 50 }, 0);
 }
 
 static void put_bad_crc_later(struct hostile *h)
 {
-	put_header(h, (struct frame){ .kind = MSG_PING, .id = 50 }, 17);
+	put_header(h, (struct frame) { .kind = MSG_PING, .id = 50 }, 17);
 }
 
 /* Of somebody who said a proper hello. */
 static const struct {
 	const char *name;
 	void (*put)(struct hostile *h);
-	int code;         /* of the failure that is sent; 0: none is */
+	int code; /* of the failure that is sent; 0: none is */
 	const char *part;
-	bool ends;        /* the connection */
+	bool ends; /* the connection */
 } after_hello[] = {
-	{ "unknown message", put_unknown, E_PROTOCOL, "message number 9999 is not known here", false },
+	{ "unknown message", put_unknown, E_PROTOCOL, "message number 9999 is not known here",
+	  false },
 	{ "unused number", put_unused, E_PROTOCOL, "message number 9 is not known here", false },
 	{ "hello twice", put_hello_again, E_PROTOCOL, "hello was said before", false },
 	{ "undecodable body", put_undecodable, E_PROTOCOL, "submit cannot be read: ", false },
-	{ "oversized body", put_oversized, E_PROTOCOL, "a message of 300000 bytes is too large, at most 200000",
-	  false },
+	{ "oversized body", put_oversized, E_PROTOCOL,
+	  "a message of 300000 bytes is too large, at most 200000", false },
 	{ "reply to nothing", put_reply_to_nothing, 0, "", false },
 	{ "failure to nothing", put_failure_to_nothing, 0, "", false },
 	{ "wrong magic", put_bad_magic, 0, "does not speak this protocol", true },
@@ -326,7 +337,8 @@ static void known_peers_lose_the_request_or_the_connection(void **state)
 		if (after_hello[i].code) {
 			struct frame f = raw_frame(&h.raw, 1, &body);
 			assert_int_equal(f.id, 50);
-			assert_int_equal(frame_get_failure(body, f.len, &err), -after_hello[i].code);
+			assert_int_equal(frame_get_failure(body, f.len, &err),
+					 -after_hello[i].code);
 			if (!strstr(err.text, after_hello[i].part))
 				fail_msg("%s: '%s' lacks '%s'", after_hello[i].name, err.text,
 					 after_hello[i].part);
@@ -364,15 +376,18 @@ static void rogue_data(void *arg, const uint8_t *data, size_t len)
 	struct hello hello = {};
 	AUTO_BUF struct buf stolen = {};
 	assert_true(len > FRAME_HEADER);
-	assert_int_equal(record_decode(&hello_record, &hello, data + FRAME_HEADER, len - FRAME_HEADER, a, NULL), 0);
+	assert_int_equal(record_decode(&hello_record, &hello, data + FRAME_HEADER,
+				       len - FRAME_HEADER, a, NULL),
+			 0);
 	assert_true(hello.challenge != 0);
 	struct welcome welcome = { .version = 1 };
 	if (r->mode == 1)
 		welcome.token = hello.token;
 	if (r->mode == 2) {
 		struct identity root = { 0, 0 };
-		assert_int_equal(auth_sign(r->w->auth, &root, loop_now(r->w->loop), &stolen, NULL), 0);
-		welcome.token = (struct bytes){ stolen.data, stolen.len };
+		assert_int_equal(auth_sign(r->w->auth, &root, loop_now(r->w->loop), &stolen, NULL),
+				 0);
+		welcome.token = (struct bytes) { stolen.data, stolen.len };
 	}
 	raw_put(&r->raw, MSG_HELLO, 0, FRAME_REPLY, &welcome_record, &welcome);
 	raw_put(&r->raw, MSG_SHUTDOWN, 1, 0, NULL, NULL);
@@ -401,13 +416,17 @@ static void only_the_controller_gives_orders(void **state)
 {
 	struct world *w = *state;
 	const char *const why[] = { "the other side did not prove who it is",
-				    "it does not answer our challenge", "it does not answer our challenge" };
+				    "it does not answer our challenge",
+				    "it does not answer our challenge" };
 	for (int mode = 0; mode < 3; mode++) {
 		struct rogue r = { .w = w, .raw = { .world = w }, .mode = mode };
 		struct end node = { .world = w };
 		struct conn_options o = world_options(w);
-		assert_int_equal(listener_tcp(w->loop, "127.0.0.1", 0, rogue_accept, &r, &r.listener, NULL), 0);
-		node.conn = conn_connect_tcp("127.0.0.1", listener_port(r.listener), &o, &end_handler, &node);
+		assert_int_equal(
+			listener_tcp(w->loop, "127.0.0.1", 0, rogue_accept, &r, &r.listener, NULL),
+			0);
+		node.conn = conn_connect_tcp("127.0.0.1", listener_port(r.listener), &o,
+					     &end_handler, &node);
 		world_wait(w, &node.closed, 1);
 		if (!strstr(node.why, why[mode]))
 			fail_msg("'%s' lacks '%s'", node.why, why[mode]);

@@ -124,7 +124,7 @@ static void ask_everything(struct exchange *x, struct conn *c, struct asked *ask
 		x->asked[kind] = arena_alloc(x->arena, d->request->size);
 		fill_record(d->request, x->asked[kind], x->arena, &x->seed);
 		x->expected_arrived++;
-		asked[kind] = (struct asked){ x, kind };
+		asked[kind] = (struct asked) { x, kind };
 		if (!d->reply) {
 			conn_send(c, kind, x->asked[kind]);
 			continue;
@@ -168,7 +168,8 @@ static void every_message_arrives_as_it_was_sent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_message_arrives_as_it_was_sent, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(every_message_arrives_as_it_was_sent, world_setup,
+						world_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

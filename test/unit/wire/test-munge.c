@@ -33,7 +33,9 @@ static struct auth *open_auth(const struct munged *m, const char *cluster)
 {
 	struct auth *a = NULL;
 	struct error err = {};
-	struct auth_options o = { .type = "auth/munge", .cluster = cluster, .munge_socket = m->socket };
+	struct auth_options o = { .type = "auth/munge",
+				  .cluster = cluster,
+				  .munge_socket = m->socket };
 	if (auth_new(&o, &a, &err) < 0)
 		fail_msg("%s", err.text);
 	return a;
@@ -54,8 +56,9 @@ static void munge_vouches_for_the_caller(void **state)
 	assert_int_equal(who.uid, me.uid);
 	assert_int_equal(who.gid, me.gid);
 	assert_int_equal(auth_verify(a, token.data, token.len, 0, &who, &err), -E_AUTH);
-	assert_string_equal(err.text,
-			    "Protocol authentication error: munge refuses the credential: Replayed credential");
+	assert_string_equal(
+		err.text,
+		"Protocol authentication error: munge refuses the credential: Replayed credential");
 
 	assert_int_equal(munge_token(m->socket, "c2", &again, &err), 0); /* as commands do */
 	assert_int_equal(auth_verify(a, again.data, again.len, 0, &who, &err), -E_AUTH);

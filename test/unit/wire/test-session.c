@@ -61,12 +61,18 @@ static void look(void *arg)
 
 static void errand_init(struct errand *j, struct world *w)
 {
-	*j = (struct errand){ .w = w, .hosts = { "controller(127.0.0.1)" }, .kind = MSG_PING, .calls = 1 };
+	*j = (struct errand) {
+		.w = w, .hosts = { "controller(127.0.0.1)" }, .kind = MSG_PING, .calls = 1
+	};
 	snprintf(j->socket, sizeof(j->socket), "%s/auth.sock", w->dir);
-	j->o = (struct session_options){ .hosts = j->hosts, .host_count = 1, .port = w->port,
-					 .auth_type = "auth/slurm", .auth_socket = j->socket,
-					 .cluster = "c1", .program = "sping",
-					 .timeout = 5 * USEC_PER_SEC };
+	j->o = (struct session_options) { .hosts = j->hosts,
+					  .host_count = 1,
+					  .port = w->port,
+					  .auth_type = "auth/slurm",
+					  .auth_socket = j->socket,
+					  .cluster = "c1",
+					  .program = "sping",
+					  .timeout = 5 * USEC_PER_SEC };
 }
 
 /* Runs the session in a thread and the loop here until it is over. */
@@ -126,7 +132,8 @@ static void silence_times_out(void **state)
 	j.timeout = 50 * USEC_PER_MSEC;
 	errand_run(&j);
 	assert_int_equal(j.called, -E_SOCKET_TIMEOUT);
-	assert_true(str_starts(j.err.text, "Socket timed out on send/recv operation: no answer from 127.0.0.1:"));
+	assert_true(str_starts(
+		j.err.text, "Socket timed out on send/recv operation: no answer from 127.0.0.1:"));
 	authd_free(d);
 }
 
@@ -152,8 +159,10 @@ static void hosts_are_tried_in_order(void **state)
 	errand_run(&j);
 	assert_int_equal(j.opened, -E_CONTROLLER_CONNECT);
 	char text[256];
-	snprintf(text, sizeof(text), "Unable to contact slurm controller (connect failure): 127.0.0.2: "
-		 "Connection refused (port %u); 127.0.0.3: Connection refused (port %u)", w->port, w->port);
+	snprintf(text, sizeof(text),
+		 "Unable to contact slurm controller (connect failure): 127.0.0.2: "
+		 "Connection refused (port %u); 127.0.0.3: Connection refused (port %u)",
+		 w->port, w->port);
 	assert_string_equal(j.err.text, text);
 	authd_free(d);
 }
@@ -163,10 +172,13 @@ static void missing_credentials_are_named(void **state)
 	struct world *w = *state;
 	struct errand j;
 	errand_init(&j, w);
-	errand_run(&j); /* nobody serves the socket; that takes the two seconds in which one might come back */
+	errand_run(
+		&j); /* nobody serves the socket; that takes the two seconds in which one might come back */
 	assert_int_equal(j.opened, -E_AUTH);
-	assert_true(str_starts(j.err.text, "Protocol authentication error: no daemon gives out credentials at '"));
-	assert_true(str_ends(j.err.text, "No such file or directory; start slurmctld or slurmd on this host"));
+	assert_true(str_starts(
+		j.err.text, "Protocol authentication error: no daemon gives out credentials at '"));
+	assert_true(str_ends(j.err.text,
+			     "No such file or directory; start slurmctld or slurmd on this host"));
 
 	errand_init(&j, w);
 	j.o.auth_type = "auth/none";
@@ -194,7 +206,8 @@ static void a_refused_hello_is_the_answer(void **state)
 	errand_run(&j);
 	assert_int_equal(j.opened, 0);
 	assert_int_equal(j.called, -E_AUTH);
-	assert_string_equal(j.err.text, "Protocol authentication error: this is cluster 'another', not 'c1'");
+	assert_string_equal(j.err.text,
+			    "Protocol authentication error: this is cluster 'another', not 'c1'");
 	assert_int_equal(w->peers[0].requests, 0);
 	authd_free(d);
 }
@@ -210,7 +223,8 @@ static void a_lost_connection_is_a_connect_failure(void **state)
 	w->peers[0].close_in_request = true;
 	errand_run(&j);
 	assert_int_equal(j.called, -E_CONTROLLER_CONNECT);
-	assert_true(str_starts(j.err.text, "Unable to contact slurm controller (connect failure): 127.0.0.1:"));
+	assert_true(str_starts(j.err.text,
+			       "Unable to contact slurm controller (connect failure): 127.0.0.1:"));
 	authd_free(d);
 }
 
@@ -228,7 +242,8 @@ static void another_daemon_takes_over(void **state)
 	if (j.opened || j.called)
 		fail_msg("%s", j.err.text);
 	authd_free(second);
-	assert_int_equal(authd_start(w->loop, w->auth, "/nowhere/auth.sock", &never, &err), -ENOENT);
+	assert_int_equal(authd_start(w->loop, w->auth, "/nowhere/auth.sock", &never, &err),
+			 -ENOENT);
 	assert_true(str_starts(err.text, "no credentials can be given on this host: "));
 }
 
@@ -262,9 +277,11 @@ static void tokens_are_for_the_caller_and_nothing_else_is_served(void **state)
 	errand_init(&j, w);
 	start_authd(w, &j, &d);
 	a.end.conn = conn_connect_unix(j.socket, &o, &end_handler, &a.end);
-	conn_call(a.end.conn, MSG_TOKEN, &(struct token_request){ .cluster = "c1" }, 0, take_token, &a);
+	conn_call(a.end.conn, MSG_TOKEN, &(struct token_request) { .cluster = "c1" }, 0, take_token,
+		  &a);
 	world_wait(w, &a.count, 1);
-	assert_int_equal(auth_verify(w->auth, a.token.data, a.token.len, loop_now(w->loop), &who, NULL), 0);
+	assert_int_equal(
+		auth_verify(w->auth, a.token.data, a.token.len, loop_now(w->loop), &who, NULL), 0);
 	assert_int_equal(who.uid, geteuid());
 	assert_int_equal(who.gid, getegid());
 	conn_call(a.end.conn, MSG_SHUTDOWN, NULL, 0, take_token, &a);

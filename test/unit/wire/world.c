@@ -76,7 +76,9 @@ static void on_accept(void *arg, struct stream *s)
 
 struct conn_options world_options(struct world *w)
 {
-	return (struct conn_options){ .loop = w->loop, .auth = w->auth, .program = "test", .cluster = "c1" };
+	return (struct conn_options) {
+		.loop = w->loop, .auth = w->auth, .program = "test", .cluster = "c1"
+	};
 }
 
 static void too_long(void *arg)
@@ -167,7 +169,7 @@ void world_turns(struct world *w, int turns)
 void end_connect(struct end *e, struct world *w)
 {
 	struct conn_options o = world_options(w);
-	*e = (struct end){ .world = w };
+	*e = (struct end) { .world = w };
 	e->conn = conn_connect_tcp("127.0.0.1", w->port, &o, &end_handler, e);
 }
 
@@ -188,14 +190,14 @@ void outcome_take(void *arg, const void *reply, const struct error *err)
 
 void end_ping(struct end *e, struct outcome *o)
 {
-	*o = (struct outcome){ .world = e->world, .close = o->close };
-	conn_call(e->conn, MSG_PING, &(struct empty){}, 0, outcome_take, o);
+	*o = (struct outcome) { .world = e->world, .close = o->close };
+	conn_call(e->conn, MSG_PING, &(struct empty) {}, 0, outcome_take, o);
 }
 
 void end_hold(struct end *e, struct outcome *o, usec_t timeout)
 {
-	*o = (struct outcome){ .world = e->world, .close = o->close };
-	conn_call(e->conn, MSG_JOB_QUERY, &(struct job_query){}, timeout, outcome_take, o);
+	*o = (struct outcome) { .world = e->world, .close = o->close };
+	conn_call(e->conn, MSG_JOB_QUERY, &(struct job_query) {}, timeout, outcome_take, o);
 }
 
 /* ---- raw bytes ---------------------------------------------------------------------------------- */
@@ -233,7 +235,7 @@ static const struct stream_handler raw_handler = { raw_opened, raw_data, NULL, r
 
 void raw_connect(struct raw *r, struct world *w)
 {
-	*r = (struct raw){ .world = w };
+	*r = (struct raw) { .world = w };
 	r->stream = stream_connect_tcp(w->loop, "127.0.0.1", w->port, &raw_handler, r);
 }
 
@@ -251,7 +253,9 @@ void raw_hello(struct raw *r, struct auth *auth, const char *cluster, usec_t now
 	AUTO_BUF struct buf token = {};
 	struct identity who = { geteuid(), getegid() };
 	assert_int_equal(auth_sign(auth, &who, now, &token, NULL), 0);
-	struct hello hello = { .version = 1, .program = "raw", .cluster = (char *)cluster,
+	struct hello hello = { .version = 1,
+			       .program = "raw",
+			       .cluster = (char *)cluster,
 			       .token = { token.data, token.len } };
 	raw_put(r, MSG_HELLO, 0, 0, &hello_record, &hello);
 }

@@ -18,20 +18,20 @@ struct world;
 /* One end of a connection, as its owner sees it. */
 struct end {
 	struct world *world;
-	struct conn *conn;     /* NULL once closed */
-	int ready, closed;     /* how often it was told */
+	struct conn *conn; /* NULL once closed */
+	int ready, closed; /* how often it was told */
 	int requests;
 	char why[256];
 	bool close_in_ready, close_in_request;
 	uint32_t seen[HELD_MAX]; /* signal numbers of the io_signal messages that came, in order */
 	int seen_count;
-	int pause_at;          /* pause when so many have come; 0: never */
+	int pause_at; /* pause when so many have come; 0: never */
 };
 
 /* What a call brought. */
 struct outcome {
 	struct world *world;
-	struct end *close;     /* close this end inside the callback */
+	struct end *close; /* close this end inside the callback */
 	int count;
 	bool ok;
 	struct error err;
@@ -44,10 +44,11 @@ struct world {
 	struct auth *auth;
 	struct listener *tcp, *local;
 	uint16_t port;
-	struct conn_options server; /* of connections accepted from now on */
+	struct conn_options server;  /* of connections accepted from now on */
 	struct end peers[PEERS_MAX]; /* accepted, in order */
 	int peer_count;
-	struct request *held[HELD_MAX]; /* job_query is held, ping is answered, others are refused */
+	struct request
+		*held[HELD_MAX]; /* job_query is held, ping is answered, others are refused */
 	int held_count;
 };
 
