@@ -255,7 +255,7 @@ static void write_failed(struct stream *s, int status)
 {
 	out_drop(s);
 	s->blocked = false;
-	if (s->handler)
+	if (s->state == STREAM_OPEN)
 		stream_fail(s, status);
 	else
 		stream_close(s); /* finishing: nobody is to be told */

@@ -425,6 +425,24 @@ static void test_bad_descriptor_is_reported(void **state)
 	end_done(&e);
 }
 
+static void test_large_answer_to_a_peer_that_left(void **state)
+{
+	struct world *w = *state;
+	int fds[2];
+	assert_int_equal(process_socketpair(fds), 0);
+	close(fds[1]);
+	struct stream *s = stream_adopt(w->loop, fds[0], NULL, NULL);
+	AUTO_FREE char *data = mem_alloc(1 << 20);
+	stream_write(s, data, 1 << 20); /* written at once, and fails at once */
+	stream_write(s, data, 1);
+	assert_int_equal(stream_queued(s), 0);
+	stream_finish(s);
+	struct timer *t = timer_new(w->loop, stop_loop, w);
+	timer_start(t, 0, 0);
+	loop_run(w->loop);
+	timer_free(t);
+}
+
 /* ---- local sockets ------------------------------------------------------------------------------ */
 
 static void peer_accepted(void *arg, struct stream *s)
@@ -595,6 +613,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_pause_stops_reading, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_adopted_pipes_and_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_descriptor_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large_answer_to_a_peer_that_left, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_peer_of_a_local_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_of_a_tcp_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stale_live_and_wrong_socket_files, setup,
