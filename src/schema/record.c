@@ -523,7 +523,7 @@ static int decode_record(const struct record *r, void *obj, struct reader *in)
 int record_decode(const struct record *r, void *obj, const uint8_t *data, size_t len,
 		  struct arena *a, struct error *err)
 {
-	struct reader in = { data, data + len, a, err, 0 };
+	struct reader in = { data, len ? data + len : data, a, err, 0 }; /* nothing may be NULL */
 	return decode_record(r, obj, &in);
 }
 

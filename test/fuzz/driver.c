@@ -24,6 +24,7 @@ struct seed {
 
 struct fuzz {
 	uint64_t state; /* of the random numbers */
+	struct arena *arena; /* the seeds' bytes */
 	VEC(struct seed) seeds;
 };
 
@@ -88,7 +89,7 @@ static size_t mutate(struct fuzz *f, uint8_t *at, size_t len)
 static void read_seeds(struct fuzz *f, const char *path)
 {
 	FILE *in = fopen(path, "rb");
-	struct buf text = {};
+	AUTO_BUF struct buf text = {};
 	char block[4096];
 	size_t start = 0;
 
@@ -99,14 +100,15 @@ static void read_seeds(struct fuzz *f, const char *path)
 	for (size_t n; (n = fread(block, 1, sizeof(block), in)) > 0;)
 		buf_put(&text, block, n);
 	fclose(in);
+	const uint8_t *all = arena_dup(f->arena, text.data, text.len);
 	if (str_ends(path, ".conf")) {
-		vec_push(&f->seeds, (struct seed){ text.data, text.len });
-		text.len = 0;
+		vec_push(&f->seeds, (struct seed){ all, text.len });
+		return;
 	}
 	for (size_t i = 0; i < text.len; i++) {
-		if (text.data[i] != '\n')
+		if (all[i] != '\n')
 			continue;
-		vec_push(&f->seeds, (struct seed){ text.data + start, i - start });
+		vec_push(&f->seeds, (struct seed){ all + start, i - start });
 		start = i + 1;
 	}
 }
@@ -136,7 +138,7 @@ static void run(const uint8_t *data, size_t len)
 
 int main(int argc, char **argv)
 {
-	struct fuzz f = { .state = 88172645463325252u };
+	struct fuzz f = { .state = 88172645463325252u, .arena = arena_new() };
 	uint64_t runs = 20000, number = 1;
 	uint8_t input[INPUT_MAX];
 
@@ -163,6 +165,7 @@ int main(int argc, char **argv)
 		run(input, len);
 	}
 	printf("%zu seeds, %llu mutations\n", f.seeds.count, (unsigned long long)runs);
-	vec_done(&f.seeds); /* what the seeds point to ends with the program */
+	vec_done(&f.seeds);
+	arena_free(f.arena);
 	return 0;
 }
