@@ -52,7 +52,7 @@ int config_write(struct site *s, const struct shape *shape, const char *shape_no
 	r = auth_make_key(site_path(s, "etc/slurm.key"), err);
 	if (r < 0)
 		return r;
-	return file_write(s->conf, 0644, &text, err); /* last: its presence says that all is there */
+	return text_write(s->conf, 0644, &text, err); /* last: its presence says that all is there */
 }
 
 void config_put_site(const struct site *s, uint16_t port, struct buf *out)
@@ -105,7 +105,7 @@ static int write_gres(const struct site *s, const struct shape *shape, struct er
 		buf_printf(&text, shape->gpus > 1 ? "[0-%u]\n" : "%u\n", shape->gpus - 1);
 	}
 	int r = make_devices(s, shape->gpus, err);
-	return r < 0 ? r : file_write(site_path(s, "etc/gres.conf"), 0644, &text, err);
+	return r < 0 ? r : text_write(site_path(s, "etc/gres.conf"), 0644, &text, err);
 }
 
 static int make_devices(const struct site *s, uint32_t count, struct error *err)
@@ -152,5 +152,5 @@ int config_write_env(const struct site *s, struct error *err)
 	buf_printf(&text, "# To be sourced: . %s/env\n", s->root);
 	buf_printf(&text, "case \":$PATH:\" in *:'%s':*) ;; *) PATH='%s':$PATH ;; esac\n", s->bin, s->bin);
 	buf_printf(&text, "export PATH\nexport SLURM_CONF=%s\n", s->conf);
-	return file_write(site_path(s, "env"), 0644, &text, err);
+	return text_write(site_path(s, "env"), 0644, &text, err);
 }

@@ -104,5 +104,5 @@ int daemon_start(const struct site *s, struct daemon *d, struct error *err)
 	d->is_new = true;
 	AUTO_BUF struct buf text = {};
 	buf_printf(&text, "%d\n", (int)d->pid);
-	return file_write(d->pid_path, 0644, &text, err);
+	return text_write(d->pid_path, 0644, &text, err);
 }

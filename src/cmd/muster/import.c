@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "conf/conf.h"
+#include "host/file.h"
 #include "text/hostlist.h"
 
 #include <ctype.h>
@@ -58,7 +59,7 @@ static int copy_sibling(const struct site *s, const char *path, const char *name
 	if (access(from, F_OK) < 0)
 		return 0;
 	int r = copy_file(s, from, fn, 0, &text, err);
-	return r < 0 ? r : file_write(site_path(s, "etc/%s", name), 0644, &text, err);
+	return r < 0 ? r : text_write(site_path(s, "etc/%s", name), 0644, &text, err);
 }
 
 int import_config(struct site *s, const char *path, uint16_t port, struct buf *ret, struct error *err)
@@ -143,7 +144,7 @@ static int copy_file(const struct site *s, const char *path, line_fn fn, int dep
 
 	if (depth > INCLUDE_DEPTH)
 		return error_set(err, -ELOOP, "%s: Include goes deeper than %d files", path, INCLUDE_DEPTH);
-	int r = file_read(path, &text);
+	int r = file_read(path, TEXT_MAX, &text);
 	if (r < 0)
 		return error_set(err, r, "cannot read '%s': %s", path, strerror(-r));
 	for (const char *p = buf_text(&text); *p;) {

@@ -63,8 +63,8 @@ bool site_exists(const struct site *s);                       /* has a configura
 char *site_path(const struct site *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Socket paths have a limit of 107 bytes; the longest one is that of a step on the longest node name. */
 NODISCARD int site_check_sockets(const struct site *s, size_t longest_node, struct error *err);
-NODISCARD int file_write(const char *path, mode_t mode, const struct buf *text, struct error *err);
-NODISCARD int file_read(const char *path, struct buf *ret); /* 0 or -errno */
+NODISCARD int text_write(const char *path, mode_t mode, const struct buf *text, struct error *err);
+enum { TEXT_MAX = 64 << 20 }; /* of the files that are read: configurations, logs, what /proc says */
 
 /* config.c */
 NODISCARD int config_write(struct site *s, const struct shape *shape, const char *shape_note,

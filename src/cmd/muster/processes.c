@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "host/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,7 +39,7 @@ static void read_block(pid_t pid, const char *file, struct buf *ret)
 
 	buf_clear(ret);
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	if (file_read(path, ret) < 0)
+	if (file_read(path, TEXT_MAX, ret) < 0)
 		buf_clear(ret);
 	buf_putc(ret, '\0');
 }

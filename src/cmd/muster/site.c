@@ -178,25 +178,8 @@ bool site_exists(const struct site *s)
 	return access(s->conf, F_OK) == 0;
 }
 
-int file_read(const char *path, struct buf *ret)
-{
-	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char block[16384];
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		ssize_t n = read(fd, block, sizeof(block));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
-		buf_put(ret, block, (size_t)n);
-	}
-}
-
 /* All or nothing, so that a configuration that is there is complete. */
-int file_write(const char *path, mode_t mode, const struct buf *text, struct error *err)
+int text_write(const char *path, mode_t mode, const struct buf *text, struct error *err)
 {
 	char temp[PATH_MAX];
 

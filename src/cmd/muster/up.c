@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "cmd/muster/muster.h"
 #include "conf/conf.h"
+#include "host/file.h"
 #include "schema/messages.h"
 #include "wire/session.h"
 
@@ -251,7 +252,7 @@ static char *shape_note(const struct up *u)
 static int check_shape(struct up *u, struct error *err)
 {
 	AUTO_BUF struct buf text = {};
-	int r = file_read(u->site.conf, &text);
+	int r = file_read(u->site.conf, TEXT_MAX, &text);
 
 	if (r < 0)
 		return error_set(err, r, "cannot read '%s': %s", u->site.conf, strerror(-r));
@@ -355,7 +356,7 @@ static const char *last_words(const struct up *u, const struct daemon *d)
 
 	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
 		AUTO_BUF struct buf text = {};
-		if (file_read(arena_printf(u->arena, "%s.%s", d->log_path, ends[i]), &text) < 0)
+		if (file_read(arena_printf(u->arena, "%s.%s", d->log_path, ends[i]), TEXT_MAX, &text) < 0)
 			continue;
 		char *all = arena_strdup(u->arena, buf_text(&text));
 		for (size_t n = strlen(all); n > 0 && all[n - 1] == '\n'; n--)
