@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+/* clang's fortified headers make macros of these two, and a macro cannot be poisoned. */
+#undef sprintf
+#undef vsprintf
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok gmtime localtime ctime asctime atoi atol
 #pragma GCC poison srand gets strncpy strncat
 #ifndef BANNED_KEEP_RAND /* for the one file that includes a library header with this name in it */

@@ -4,7 +4,7 @@
  * Scalars equal to zero are left out of the encoding unless they are optional and present, as in
  * proto3.  Repeated numbers are written packed and read packed or one by one.  Decoding bounds
  * everything it allocates: texts and element counts by the field's limit, nesting by DEPTH_MAX,
- * and the elements of a list by the bytes that could hold them. */
+ * the elements of a list by the bytes that could hold them, and sets of bits by a budget for all. */
 #include "schema/record.h"
 
 #include "base/arena.h"
@@ -19,6 +19,8 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2, WIRE_FIXED32 = 5 };
 enum { DEPTH_MAX = 16 };
+/* A set says its size in a few bytes and takes much more: so much in all, and for each byte read. */
+enum { BITS_BYTES_BASE = 1 << 20, BITS_BYTES_EACH = 256 };
 
 static size_t element_size(const struct field *f)
 {
@@ -297,6 +299,7 @@ struct reader {
 	struct arena *arena;
 	struct error *err;
 	unsigned depth;
+	size_t *bits_left; /* bytes that sets of bits may still take, in the whole record */
 };
 
 static int decode_record(const struct record *r, void *obj, struct reader *in);
@@ -355,6 +358,10 @@ static int decode_bits(struct bitset *s, const uint8_t *p, size_t len, struct re
 	size_t left = (size_t)(run.end - run.at);
 	if (left % 8 || left / 8 > bitset_words((uint32_t)bits))
 		return -EBADMSG;
+	size_t bytes = bitset_words((uint32_t)bits) * sizeof(uint64_t);
+	if (bytes > *in->bits_left)
+		return -EMSGSIZE;
+	*in->bits_left -= bytes;
 	if (!in->arena)
 		bitset_done(s);
 	bitset_init_in(s, (uint32_t)bits, in->arena);
@@ -401,7 +408,7 @@ static int decode_run(const struct record *r, const struct field *f, void *at, c
 	case FIELD_RECORD: {
 		if (in->depth >= DEPTH_MAX)
 			return bad(in, r, "nested too deep");
-		struct reader inner = { p, p + len, in->arena, in->err, in->depth + 1 };
+		struct reader inner = { p, p + len, in->arena, in->err, in->depth + 1, in->bits_left };
 		return decode_record(f->sub, at, &inner);
 	}
 	case FIELD_BOOL:
@@ -523,7 +530,9 @@ static int decode_record(const struct record *r, void *obj, struct reader *in)
 int record_decode(const struct record *r, void *obj, const uint8_t *data, size_t len,
 		  struct arena *a, struct error *err)
 {
-	struct reader in = { data, len ? data + len : data, a, err, 0 }; /* nothing may be NULL */
+	size_t bits_left = BITS_BYTES_BASE + len * BITS_BYTES_EACH;
+	const uint8_t *end = len ? data + len : data; /* nothing may be NULL */
+	struct reader in = { data, end, a, err, 0, &bits_left };
 	return decode_record(r, obj, &in);
 }
 

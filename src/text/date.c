@@ -24,6 +24,8 @@
 
 enum { QUOTE_MAX = 80, YEAR_MIN = 1970, YEAR_MAX = 9999 };
 
+#define WHEN_MAX (253402300799 * USEC_PER_SEC) /* the end of that year */
+
 struct reader {
 	const char *text, *at;
 	struct error *err;
@@ -110,7 +112,13 @@ static int parse_now(struct reader *in, usec_t now, usec_t *ret)
 			in->err, -EINVAL,
 			"time '%.*s': '%.*s' is no unit, want seconds, minutes, hours, days or weeks",
 			QUOTE_MAX, in->text, QUOTE_MAX, n);
-	*ret = is_before ? now - number * unit : now + number * unit;
+	usec_t distance, when;
+	if (__builtin_mul_overflow(number, unit, &distance) ||
+	    __builtin_add_overflow(now, is_before ? -distance : distance, &when) || when < 0 ||
+	    when > WHEN_MAX)
+		return error_set(in->err, -ERANGE, "time '%.*s' is too far away", QUOTE_MAX,
+				 in->text);
+	*ret = when;
 	return 0;
 }
 

@@ -120,6 +120,10 @@ static int parse_entry(struct entry *e, struct arena *a, struct gres_spec *ret, 
 	int r = check_fields(e, err);
 	if (r < 0)
 		return r;
+	if (!e->is_counts && (is_count(e->fields[0]) || str_ieq(e->fields[0], "gres")))
+		return error_set(err, -EINVAL,
+				 "gres '%.*s': the name is missing, want name[:type][:count]",
+				 QUOTE_MAX, e->text);
 	size_t left = e->count;
 	uint64_t count = 1;
 	const char *last = e->fields[left - 1];

@@ -16,6 +16,8 @@
 
 enum { QUOTE_MAX = 80 };
 
+#define MIB_LIMIT (1ull << 53) /* far beyond any memory, and sums of sizes do not overflow */
+
 static const char unit_letters[] = "KMGTPE";
 
 /* A decimal number at *at, with up to three digits of fraction as thousandths. */
@@ -78,14 +80,18 @@ int size_parse_mib(const char *text, uint64_t *ret_mib, struct error *err)
 		return refuse_size(text, r, err);
 	if (power == 0)
 		power = 2;
+	uint64_t mib;
 	if (power == 1) {
-		*ret_mib = whole / 1024 + (whole % 1024 > 0 || part > 0);
-		return 0;
+		mib = whole / 1024 + (whole % 1024 > 0 || part > 0);
+	} else {
+		unsigned shift = 10 * (unsigned)(power - 2);
+		if (whole >= MIB_LIMIT >> shift)
+			return refuse_size(text, -ERANGE, err);
+		mib = (whole << shift) + ((part << shift) + 999) / 1000;
 	}
-	unsigned shift = 10 * (unsigned)(power - 2);
-	if (whole >= 1ull << (53 - shift)) /* 2^53 MiB: far beyond, and nothing overflows */
+	if (mib >= MIB_LIMIT)
 		return refuse_size(text, -ERANGE, err);
-	*ret_mib = (whole << shift) + ((part << shift) + 999) / 1000;
+	*ret_mib = mib;
 	return 0;
 }
 

@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "conf/conf.h"
 #include "schema/messages.h"
-#include "fuzz.h"
 #include "text/hostlist.h"
+
+#include "fuzz.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -48,7 +49,8 @@ static void check_nodes(const struct conf *c, struct arena *a)
 		const struct node_conf *n = &c->nodes[i];
 		uint32_t cores = n->sockets * n->cores_per_socket;
 		assert(conf_node(c, n->name) == n);
-		assert(n->cpus >= 1 && (n->cpus == cores || n->cpus == cores * n->threads_per_core));
+		assert(n->cpus >= 1 &&
+		       (n->cpus == cores || n->cpus == cores * n->threads_per_core));
 		struct node_gres *gres;
 		uint32_t count;
 		struct error err = {};

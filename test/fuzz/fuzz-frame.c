@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
-#include "fuzz.h"
 #include "host/loop.h"
 #include "host/process.h"
 #include "host/stream.h"
@@ -17,6 +16,8 @@
 #include "schema/messages.h"
 #include "wire/conn.h"
 #include "wire/frame.h"
+
+#include "fuzz.h"
 
 #include <assert.h>
 #include <unistd.h>

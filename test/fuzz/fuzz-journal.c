@@ -3,13 +3,15 @@
  *
  * Read as they are, and again with the checksums of whole records put right, so that the decoder behind
  * the checksum is reached.  A record that was read is written again and must read as the same event. */
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/crc.h"
 #include "base/error.h"
-#include "fuzz.h"
 #include "schema/events.h"
 #include "schema/record.h"
 #include "store/entry.h"
+
+#include "fuzz.h"
 
 #include <assert.h>
 #include <string.h>
@@ -33,7 +35,8 @@ static void read_all(const uint8_t *data, size_t len)
 		bool is_whole = entry_get(out.data, out.len, &again);
 		assert(is_whole && again.position == e.position && again.kind == e.kind);
 		int r = entry_decode(&again, &copy, a, &err);
-		assert(r == 0 && record_equal(event_records[ev.kind], &ev.counters, &copy.counters));
+		assert(r == 0 &&
+		       record_equal(event_records[ev.kind], &ev.counters, &copy.counters));
 	}
 }
 

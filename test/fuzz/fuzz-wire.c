@@ -5,13 +5,16 @@
  * are decoded from the rest.  Random bytes seldom get deep into a record, so a second use of the same
  * bytes takes them as choices while writing a body that is right field by field; decoding that must
  * work, and encoding what was decoded and decoding it again must give the same. */
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/crc.h"
 #include "base/error.h"
-#include "fuzz.h"
 #include "schema/events.h"
 #include "schema/messages.h"
 #include "schema/record.h"
 #include "wire/frame.h"
+
+#include "fuzz.h"
 
 #include <assert.h>
 #include <string.h>
@@ -58,7 +61,8 @@ static void put_field(const struct field *f, struct choices *c, int depth, struc
 		put_record(f->sub, c, depth + 1, &inner);
 	else
 		for (uint8_t n = choose(c) % 16; n > 0; n--)
-			buf_putc(&inner, (char)(f->kind == FIELD_STR ? 'a' + choose(c) % 26 : choose(c)));
+			buf_putc(&inner,
+				 (char)(f->kind == FIELD_STR ? 'a' + choose(c) % 26 : choose(c)));
 	put_varint((uint64_t)f->tag << 3 | 2, out);
 	put_varint(inner.len, out);
 	buf_put(out, inner.data, inner.len);
@@ -66,11 +70,13 @@ static void put_field(const struct field *f, struct choices *c, int depth, struc
 
 static void put_record(const struct record *r, struct choices *c, int depth, struct buf *out)
 {
-	for (uint8_t n = choose(c) % 8; n > 0 && depth < DEPTH && out->len < BODY_MAX && r->field_count; n--)
+	for (uint8_t n = choose(c) % 8;
+	     n > 0 && depth < DEPTH && out->len < BODY_MAX && r->field_count; n--)
 		put_field(&r->fields[choose(c) % r->field_count], c, depth, out);
 }
 
-static int decode(const struct record *r, const uint8_t *data, size_t len, struct arena *a, void **ret)
+static int decode(const struct record *r, const uint8_t *data, size_t len, struct arena *a,
+		  void **ret)
 {
 	struct error err = {};
 
@@ -90,7 +96,8 @@ static void try_record(const struct record *r, const uint8_t *data, size_t len)
 	int result = decode(r, out.data, out.len, a, &two);
 	assert(result == 0);
 	record_encode(r, two, &again);
-	assert(out.len == again.len && (out.len == 0 || memcmp(out.data, again.data, out.len) == 0));
+	assert(out.len == again.len &&
+	       (out.len == 0 || memcmp(out.data, again.data, out.len) == 0));
 	buf_clear(&again);
 	record_print(r, one, &again);
 }
@@ -107,17 +114,32 @@ static void try_both(const struct record *r, const uint8_t *data, size_t len)
 	try_record(r, body.data, body.len);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A header as it came, then with its checksum put right; one that is taken is written the same. */
+static void try_header(const uint8_t *data, size_t size)
 {
-	uint8_t header[FRAME_HEADER] = {};
+	uint8_t header[FRAME_HEADER] = {}, again[FRAME_HEADER];
 	struct error err = {};
 	struct frame f;
 
+	memcpy(header, data, size < sizeof(header) ? size : sizeof(header));
+	(void)!frame_header_get(header, FRAME_BODY_MAX, &f, &err);
+	uint32_t crc = crc32c(0, header, sizeof(header) - sizeof(crc));
+	memcpy(header + sizeof(header) - sizeof(crc), &crc, sizeof(crc));
+	if (frame_header_get(header, FRAME_BODY_MAX, &f, &err) < 0) {
+		assert(err.text[0]);
+		return;
+	}
+	assert(f.len <= FRAME_BODY_MAX);
+	frame_header_put(&f, again);
+	assert(memcmp(header, again, sizeof(header)) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
 	if (size < 2)
 		return 0;
 	if (data[0] == 0) {
-		memcpy(header, data + 1, size - 1 < sizeof(header) ? size - 1 : sizeof(header));
-		(void)!frame_header_get(header, FRAME_BODY_MAX, &f, &err);
+		try_header(data + 1, size - 1);
 		return 0;
 	}
 	const struct message_desc *m = &message_descs[data[0] % MSG_COUNT];

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz.h - what a fuzz target offers: the entry point that libFuzzer and AFL know.
+/* fuzz.h - what the targets share.
  *
- * A target must survive any bytes, and asserts what must hold for those that are accepted, such as that
- * printing and parsing again gives the same.  Without libFuzzer it is linked with driver.c. */
+ * A target is one file fuzz-NAME.c with LLVMFuzzerTestOneInput, which must survive any bytes, and
+ * asserts the laws of its decoder beyond that: what was read and printed reads the same again. */
 #pragma once
 #include "base/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The input as a C string in `a`, up to its first zero byte. */
+enum { FUZZ_TEXT_MAX = 4096 };
+
+/* The input as a C string in `a`, which under ASan shows every step beyond its end. */
 static inline char *fuzz_text(struct arena *a, const uint8_t *data, size_t size)
 {
-	return arena_strndup(a, (const char *)data, size);
+	return arena_strndup(a, (const char *)data, size < FUZZ_TEXT_MAX ? size : FUZZ_TEXT_MAX);
 }

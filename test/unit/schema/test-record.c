@@ -91,6 +91,21 @@ static void limits_are_kept(void **state)
 	free(name);
 }
 
+/* Five bytes that ask for 128 KiB each, as often as they fit. */
+static void sets_of_bits_are_bounded(void **state)
+{
+	(void)state;
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_BUF struct buf out = {};
+	const uint8_t set[] = { 2 << 3 | 2, 3, 0x80, 0x80, 0x40 };
+	for (int i = 0; i < 2000; i++)
+		buf_put(&out, set, sizeof(set));
+	struct partition_configured ev = {};
+	struct error err = {};
+	assert_true(record_decode(&partition_configured_record, &ev, out.data, out.len, a, &err) < 0);
+	assert_true(arena_used(a) < 8u << 20);
+}
+
 static void masks_choose_fields(void **state)
 {
 	(void)state;
@@ -122,7 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_record_round_trips), cmocka_unit_test(unknown_tags_are_skipped),
 		cmocka_unit_test(limits_are_kept),          cmocka_unit_test(masks_choose_fields),
-		cmocka_unit_test(enums_and_attributes),
+		cmocka_unit_test(enums_and_attributes),     cmocka_unit_test(sets_of_bits_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,21 @@ static void refuses(void **state)
 	}
 }
 
+static void far_times_are_refused(void **state)
+{
+	(void)state;
+	static const char *const rows[] = { "now+999999999weeks", "now-121010101w", "now-60weeks" };
+	usec_t when = 77;
+	struct error err = {};
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(date_parse(rows[i], clock_now(), &when, &err), -ERANGE);
+		assert_int_equal(when, 77);
+	}
+	assert_string_equal(err.text, "time 'now-121010101w' is too far away");
+	assert_int_equal(date_parse(rows[2], clock_now(), &when, &err), 0);
+	assert_int_equal(date_parse(rows[2], USEC_PER_DAY, &when, &err), -ERANGE); /* before 1970 */
+}
+
 static void errors_say_what_is_wrong(void **state)
 {
 	(void)state;
@@ -234,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(far_times_are_refused),
 		cmocka_unit_test(errors_say_what_is_wrong),
 		cmocka_unit_test(reads_what_it_prints),
 		cmocka_unit_test(prints_in_formats),

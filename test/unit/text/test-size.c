@@ -48,6 +48,9 @@ static void refuses_sizes(void **state)
 	struct error err = {};
 	uint64_t mib;
 	assert_int_equal(size_parse_mib("99999999999999999999K", &mib, NULL), -ERANGE);
+	assert_int_equal(size_parse_mib("18444000007660924714k", &mib, NULL), -ERANGE);
+	assert_int_equal(size_parse_mib("9007199254740991.5M", &mib, NULL), -ERANGE);
+	assert_int_equal(size_parse_mib("9007199254740991", &mib, NULL), 0);
 	assert_int_equal(size_parse_mib("9000000000P", &mib, &err), -ERANGE);
 	assert_string_equal(err.text, "size '9000000000P' is too large");
 }
