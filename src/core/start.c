@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "core/decide.h"
+#include "sched/layout.h"
 #include "sched/plan.h"
 #include "sched/pool.h"
 #include "text/hostlist.h"
@@ -96,5 +97,12 @@ int decide_start(const struct cluster *c, const struct plan_start *p, uint64_t c
 	ev->cookie = cookie;
 	ev->ntasks = p->fit.ntasks;
 	ev->cpus_per_task = p->cpus_per_task;
+	if (j->spec.batch)
+		decision_effect(out, (struct effect){ .kind = EFFECT_LAUNCH,
+						      .job_id = id,
+						      .attempt = j->attempt,
+						      .has_step = true,
+						      .step_id = STEP_BATCH,
+						      .node = NODE_EACH });
 	return 0;
 }
