@@ -227,21 +227,36 @@ static int send_request(struct session *s, uint16_t kind, const void *body, stru
 	return r < 0 ? lost(err, r, NULL, s->where) : 0;
 }
 
-int session_call(struct session *s, uint16_t kind, const void *body, struct arena *a, void *reply,
-		 usec_t timeout, struct error *err)
+static int is_usable(const struct session *s, struct error *err)
 {
-	assert(kind < MSG_COUNT && message_descs[kind].reply);
-	const struct record *expected = message_descs[kind].reply;
-	memset(reply, 0, expected->size);
-	if (s->broken)
-		return wire_error(err, -E_CONTROLLER_CONNECT, "the connection to %s is gone",
-				  s->where);
+	return s->broken ? wire_error(err, -E_CONTROLLER_CONNECT, "the connection to %s is gone", s->where) : 0;
+}
+
+static void set_deadline(struct session *s, usec_t timeout)
+{
 	usec_t span = timeout ? timeout : s->timeout;
 	s->channel.deadline = span < 0 ? USEC_FOREVER : channel_clock() + span;
+}
 
-	int r = send_request(s, kind, body, err);
+int session_send(struct session *s, uint16_t kind, const void *body, struct error *err)
+{
+	assert(kind < MSG_COUNT && message_descs[kind].reply);
+	int r = is_usable(s, err);
 	if (r < 0)
 		return r;
+	set_deadline(s, 0);
+	return send_request(s, kind, body, err);
+}
+
+int session_receive(struct session *s, uint16_t kind, struct arena *a, void *reply, usec_t timeout,
+		    struct error *err)
+{
+	const struct record *expected = message_descs[kind].reply;
+	memset(reply, 0, expected->size);
+	int r = is_usable(s, err);
+	if (r < 0)
+		return r;
+	set_deadline(s, timeout);
 	struct frame f;
 	const uint8_t *answer;
 	r = wait_answer(s, s->last_id, &f, &answer, err);
@@ -254,4 +269,11 @@ int session_call(struct session *s, uint16_t kind, const void *body, struct aren
 	return r < 0 ? wire_error(err, -E_PROTOCOL, "%s's answer to %s: %s", s->where,
 				  message_descs[kind].name, why.text)
 		     : 0;
+}
+
+int session_call(struct session *s, uint16_t kind, const void *body, struct arena *a, void *reply,
+		 usec_t timeout, struct error *err)
+{
+	int r = session_send(s, kind, body, err);
+	return r < 0 ? r : session_receive(s, kind, a, reply, timeout, err);
 }

@@ -35,4 +35,10 @@ void session_close(struct session *s);
  * its text in `err`.  `timeout` 0 uses the session's, negative waits for ever. */
 NODISCARD int session_call(struct session *s, uint16_t kind, const void *body, struct arena *a,
 			   void *reply, usec_t timeout, struct error *err);
+/* The two halves of a call, for whoever must watch something else meanwhile (signals): send, then
+ * whenever session_fd is readable try to receive with a short time-out; -E_SOCKET_TIMEOUT means that
+ * the answer is not complete yet.  Only the last request sent can be received. */
+NODISCARD int session_send(struct session *s, uint16_t kind, const void *body, struct error *err);
+NODISCARD int session_receive(struct session *s, uint16_t kind, struct arena *a, void *reply,
+			      usec_t timeout, struct error *err);
 int session_fd(const struct session *s); /* to wait for it together with something else */
