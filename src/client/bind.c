@@ -30,20 +30,25 @@ static const char *skip_words(const char *text, const char *const *words, size_t
 	return text;
 }
 
-int cpu_bind_check(const char *text, struct error *err)
+int cpu_bind_check(const char *text, const char **ret, struct error *err)
 {
-	static const char *const chatter[] = { "quiet", "q", "verbose", "v" };
-	static const char *const whole[] = { "none", "no", "cores", "threads", "sockets" };
+	static const char *const chatter[] = { "quiet", "q" };
 	const char *how = skip_words(text, chatter, ARRAY_COUNT(chatter));
-	if (*how == '\0')
+	if (str_ieq(how, "none") || str_ieq(how, "no")) {
+		*ret = "none";
 		return 0;
-	for (size_t i = 0; i < ARRAY_COUNT(whole); i++)
-		if (str_ieq(how, whole[i]))
-			return 0;
-	if (str_istarts(how, "map_") || str_istarts(how, "mask_") || str_istarts(how, "rank") || str_istarts(how, "ldoms"))
-		return error_set(err, -ENOTSUP, "'%s' is not supported by this version of Muster, only none, cores, "
-						"threads and sockets", how);
-	return error_set(err, -EINVAL, "'%s' is no CPU binding, say none, cores, threads or sockets", how);
+	}
+	if (*how == '\0' || str_ieq(how, "cores") || str_ieq(how, "core") || str_ieq(how, "yes")) {
+		*ret = "cores"; /* what happens anyway: each task has its own CPUs where there are enough */
+		return 0;
+	}
+	static const char *const known[] = { "threads", "sockets", "ldoms", "boards", "rank", "map_", "mask_",
+					     "verbose", "v," };
+	for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+		if (str_istarts(how, known[i]))
+			return error_set(err, -ENOTSUP, "'%s' is not supported by this version of Muster, only none "
+							"and cores", how);
+	return error_set(err, -EINVAL, "'%s' is no CPU binding, say none or cores", how);
 }
 
 static bool is_list(const char *text, const char *digits)
@@ -53,11 +58,9 @@ static bool is_list(const char *text, const char *digits)
 
 int gpu_bind_check(const char *text, struct error *err)
 {
-	static const char *const chatter[] = { "verbose", "v" };
-	const char *how = skip_words(text, chatter, ARRAY_COUNT(chatter));
-	const char *colon = strchr(how, ':');
+	const char *how = text, *colon = strchr(how, ':');
 	uint32_t n;
-	if (str_ieq(how, "none") || str_ieq(how, "closest") || *how == '\0')
+	if (str_ieq(how, "none") || str_ieq(how, "closest"))
 		return 0;
 	if (str_istarts(how, "single:") || str_istarts(how, "per_task:")) {
 		if (str_to_u32(colon + 1, &n) < 0 || n == 0)
@@ -74,6 +77,9 @@ int gpu_bind_check(const char *text, struct error *err)
 			return error_set(err, -EINVAL, "'%s' is no list of hexadecimal masks, as in mask:0x1,0x2", how);
 		return 0;
 	}
+	if (str_istarts(how, "verbose") || str_istarts(how, "v,") || str_istarts(how, "q"))
+		return error_set(err, -ENOTSUP, "'%s': saying how tasks are bound is not supported by this version of "
+						"Muster", how);
 	return error_set(err, -EINVAL, "'%s' is no GPU binding, say none, closest, single:n, per_task:n, map:list or "
 				       "mask:list", how);
 }

@@ -8,5 +8,6 @@
 struct error;
 
 NODISCARD int distribution_check(const char *text, struct error *err);
-NODISCARD int cpu_bind_check(const char *text, struct error *err);
+/* `ret`: none or cores, without `quiet` and other spellings. */
+NODISCARD int cpu_bind_check(const char *text, const char **ret, struct error *err);
 NODISCARD int gpu_bind_check(const char *text, struct error *err);

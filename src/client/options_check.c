@@ -74,7 +74,8 @@ static int check_conflicts(struct options *o, struct error *err)
 {
 	static const struct {
 		const char *a, *b;
-	} pairs[] = { { "mem", "mem-per-cpu" }, { "exclusive", "oversubscribe" }, { "gpu-bind", "tres-bind" },
+	} pairs[] = { { "mem", "mem-per-cpu" }, { "mem", "mem-per-gpu" }, { "mem-per-cpu", "mem-per-gpu" },
+		      { "cpus-per-task", "cpus-per-gpu" }, { "exclusive", "oversubscribe" }, { "gpu-bind", "tres-bind" },
 		      { "nodelist", "nodefile" } };
 	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
 		if (both_given(o, pairs[i].a, pairs[i].b))

@@ -464,8 +464,9 @@ static int parse_dist(struct value *v, struct error *err)
 
 static int parse_cpubind(struct value *v, struct error *err)
 {
-	int r = cpu_bind_check(v->text, err);
-	return r < 0 ? r : set_text(v, v->text);
+	const char *how = NULL;
+	int r = cpu_bind_check(v->text, &how, err);
+	return r < 0 ? r : set_text(v, how);
 }
 
 static int parse_gpubind(struct value *v, struct error *err)

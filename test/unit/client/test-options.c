@@ -148,9 +148,9 @@ static const struct value_case {
 	  "kill_on_bad_exit=yes" },
 	{ SR, "--kill-on-bad-exit=0 --mpi=none --cpu-bind=none --ntasks-per-node=1 -mcyclic", NULL, NULL,
 	  "spec={request={" ONE " ntasks_per_node=1} distribution='cyclic' cpu_bind='none'} mpi='none' kill_on_bad_exit=no" },
-	{ SR, "--gpu-bind=verbose,per_task:1 --overlap -r1 --jobid=7", NULL, NULL,
-	  "spec={request={" ONE "} gpu_bind='verbose,per_task:1'} job_id=7 overlap=yes relative=1" },
-	{ SR, "--tres-bind=gres/gpu:single:2", NULL, NULL, "spec={request={" ONE "} gpu_bind='single:2'}" },
+	{ SR, "--gpu-bind=per_task:1 --overlap -r1 --jobid=7", NULL, NULL,
+	  "spec={request={" ONE "} gpu_bind='per_task:1'} job_id=7 overlap=yes relative=1" },
+	{ SR, "--tres-bind=gres/gpu:per_task:2", NULL, NULL, "spec={request={" ONE "} gpu_bind='per_task:2'}" },
 	{ SR, "--gres=none", NULL, NULL, "spec={request={" ONE "}} no_gres=yes" },
 };
 
@@ -234,6 +234,10 @@ static const struct refusal_case {
 	{ SR, "--gpu-bind=wat", NULL, NULL, 255, "'wat' is no GPU binding" },
 	{ SR, "--gpu-bind=single", NULL, NULL, 255, "'single' is no GPU binding" },
 	{ SR, "--gpu-bind=per_task:0", NULL, NULL, 255, "needs a number" },
+	{ SR, "--gpu-bind=verbose,closest", NULL, NULL, 255, "not supported" },
+	{ SR, "--gpu-bind=map:0,x", NULL, NULL, 255, "no list of GPU numbers" },
+	{ SR, "--cpu-bind=map_cpu:0", NULL, NULL, 255, "not supported" },
+	{ SB, "-c2 --cpus-per-gpu=2", NULL, NULL, 1, "exclude each other" },
 	{ SR, "--cpu-bind=wat", NULL, NULL, 255, "'wat' is no CPU binding" },
 	{ SR, "-m plane=4", NULL, NULL, 255, "not supported by this version" },
 	{ SR, "-m wat", NULL, NULL, 255, "no distribution" },
