@@ -98,17 +98,21 @@ def frame(message, values, request_id=1, flags=0):
 
 
 class Connection:
-    def __init__(self, sock, token=b"", cluster="muster"):
+    def __init__(self, sock, token=None, cluster="muster"):
         self.sock, self.file, self.next_id = sock, sock.makefile("rb"), 1
-        self.call("hello", {"version": 1, "program": "python", "token": token, "cluster": cluster})
+        if token is not None:  # on a local socket the kernel says who we are
+            self.call("hello", {"version": 1, "program": "python", "token": token, "cluster": cluster})
 
     @classmethod
     def open(cls, port, auth_socket, cluster="muster"):
-        local = socket.socket(socket.AF_UNIX)
-        local.connect(str(auth_socket))
-        token = cls(local, cluster=cluster).call("token", {"cluster": cluster})[1][0]
-        local.close()
+        token = cls.token(auth_socket, cluster)
         return cls(socket.create_connection(("127.0.0.1", port)), token, cluster)
+
+    @classmethod
+    def token(cls, auth_socket, cluster="muster"):
+        with socket.socket(socket.AF_UNIX) as local:
+            local.connect(str(auth_socket))
+            return cls(local).call("token", {"cluster": cluster})[1][0]
 
     def send(self, message, values):
         self.sock.sendall(frame(message, values, self.next_id))

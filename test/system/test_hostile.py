@@ -101,9 +101,7 @@ def connection(cluster):
 
 
 def test_a_credential_is_good_once(cluster):
-    with socket.socket(socket.AF_UNIX) as local:
-        local.connect(str(cluster.dir / "run/auth.sock"))
-        token = wire.Connection(local).call("token", {"cluster": "muster"})[1][0]
+    token = wire.Connection.token(cluster.dir / "run/auth.sock")
     wire.Connection(socket.create_connection(("127.0.0.1", cluster.port)), token).call("ping", {})
     with pytest.raises((RuntimeError, ConnectionError)):
         wire.Connection(socket.create_connection(("127.0.0.1", cluster.port)), token)

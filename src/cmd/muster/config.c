@@ -78,6 +78,8 @@ static void put_nodes(const struct shape *shape, struct buf *out)
 	bool is_even = shape->cpus % 2 == 0;
 
 	buf_puts(out, "ClusterName=muster\nReturnToService=2\nMaxJobCount=1000000\nMaxArraySize=100001\n");
+	/* A job that does not speak of memory gets its share with its CPUs, not the whole node. */
+	buf_printf(out, "DefMemPerCPU=%llu\n", (unsigned long long)(shape->memory_mib / shape->cpus));
 	if (shape->gpus)
 		buf_puts(out, "GresTypes=gpu\n");
 	buf_printf(out, "\nNodeName=node[1-%u] NodeAddr=127.0.0.1 NodeHostname=localhost Sockets=%d "
