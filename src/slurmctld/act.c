@@ -10,12 +10,6 @@
 #include "sched/layout.h"
 #include "slurmctld/ctld.h"
 
-struct told {
-	struct ctld *s;
-	uint32_t node, job_id, attempt, step_id;
-	bool is_launch;
-};
-
 /* A node that refuses a launch has not started anything: the step is over there. */
 static void launch_refused(const struct told *t, const char *why)
 {
@@ -32,6 +26,20 @@ static void launch_refused(const struct told *t, const char *why)
 	ctld_commit(t->s, &d);
 }
 
+static void forget(struct told *t)
+{
+	*t->prev = t->next;
+	if (t->next)
+		t->next->prev = t->prev;
+	free(t);
+}
+
+void act_done(struct ctld *s)
+{
+	while (s->told)
+		forget(s->told);
+}
+
 static void on_told(void *arg, const void *reply, const struct error *err)
 {
 	struct told *t = arg;
@@ -40,7 +48,7 @@ static void on_told(void *arg, const void *reply, const struct error *err)
 		launch_refused(t, err->text);
 	else if (!reply)
 		log_debug("job %u: a node did not answer: %s", t->job_id, err->text);
-	free(t);
+	forget(t);
 }
 
 static void tell(struct ctld *s, uint32_t node, uint16_t kind, const void *body, uint32_t job_id,
@@ -50,7 +58,10 @@ static void tell(struct ctld *s, uint32_t node, uint16_t kind, const void *body,
 	if (!c)
 		return;
 	struct told *t = NEW(struct told);
-	*t = (struct told){ s, node, job_id, attempt, step_id, kind == MSG_LAUNCH };
+	*t = (struct told){ s, node, job_id, attempt, step_id, kind == MSG_LAUNCH, s->told, &s->told };
+	if (t->next)
+		t->next->prev = &t->next;
+	s->told = t;
 	usec_t timeout = (usec_t)s->conf->main.message_timeout * USEC_PER_SEC;
 	conn_call(c, kind, body, timeout, on_told, t);
 }

@@ -6,9 +6,11 @@
  * of one turn of the loop share one write and one sync. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "host/loop.h"
+#include "schema/errors.h"
 #include "slurmctld/ctld.h"
 #include "store/journal.h"
 
@@ -132,7 +134,7 @@ void ctld_commit(struct ctld *s, struct decision *d)
 	for (size_t i = 0; i < d->effects.count; i++) {
 		struct effect_call *call = NEW(struct effect_call);
 		*call = (struct effect_call){ s, d->effects.at[i] };
-		ctld_after(s, act, call);
+		ctld_after(s, act, free, call);
 	}
 	for (size_t i = 0; i < d->events.count; i++) {
 		uint32_t job = job_of(&d->events.at[i]);
@@ -150,14 +152,21 @@ void ctld_commit(struct ctld *s, struct decision *d)
 	*d = (struct decision){ .arena = d->arena };
 }
 
-void ctld_after(struct ctld *s, void (*fn)(void *arg), void *arg)
+void ctld_drop_after(struct ctld *s)
+{
+	for (; s->after_head < s->after.count; s->after_head++)
+		s->after.at[s->after_head].drop(s->after.at[s->after_head].arg);
+	vec_done(&s->after);
+}
+
+void ctld_after(struct ctld *s, void (*fn)(void *arg), void (*drop)(void *arg), void *arg)
 {
 	uint64_t position = journal_position(s->journal);
 	if (s->after_head == s->after.count && journal_synced(s->journal) >= position) {
 		fn(arg);
 		return;
 	}
-	vec_push(&s->after, (struct after){ position, fn, arg });
+	vec_push(&s->after, (struct after){ position, fn, drop, arg });
 }
 
 struct reply_call {
@@ -173,13 +182,21 @@ static void send_reply(void *arg)
 	free(call);
 }
 
+static void drop_reply(void *arg)
+{
+	struct reply_call *call = arg;
+	request_fail(call->request, &(struct error){ .code = -E_SHUTTING_DOWN });
+	buf_done(&call->body);
+	free(call);
+}
+
 void ctld_reply_encoded(struct ctld *s, struct request *r, struct buf *take_body)
 {
 	struct reply_call *call = NEW(struct reply_call);
 	call->request = r;
 	call->body = *take_body;
 	*take_body = (struct buf){};
-	ctld_after(s, send_reply, call);
+	ctld_after(s, send_reply, drop_reply, call);
 }
 
 void ctld_reply(struct ctld *s, struct request *r, const void *reply)

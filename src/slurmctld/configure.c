@@ -38,6 +38,9 @@ static int describe_nodes(const struct conf *conf, struct arena *a, struct confi
 		int e = conf_node_gres(conf, &conf->nodes[i], a, &gres, &count, err);
 		if (e < 0)
 			return e;
+		for (uint32_t g = 0; g < count; g++)
+			if (!str_empty(gres[g].files)) /* devices are given out one by one, the rest by count */
+				bitset_init_in(&gres[g].used, (uint32_t)gres[g].count, a);
 		(*ret)[i] = (struct configured_node){ &conf->nodes[i], gres, count };
 	}
 	return 0;

@@ -133,11 +133,12 @@ void ctld_free(struct ctld *s)
 	timer_free(s->tick);
 	planner_stop(s);
 	waits_drop(s);
+	ctld_drop_after(s);
 	while (s->conns.count)
 		conn_finish(s->conns.at[--s->conns.count]);
+	act_done(s); /* closing a connection drops its calls */
 	vec_done(&s->conns);
 	vec_done(&s->links);
-	vec_done(&s->after);
 	journal_close(s->journal);
 	cluster_done(&s->cluster);
 	conf_free(s->conf);

@@ -35,7 +35,16 @@ struct link {
 struct after {
 	uint64_t position;
 	void (*fn)(void *arg);
+	void (*drop)(void *arg); /* instead of fn, when it never gets there */
 	void *arg;
+};
+
+/* A message to a node that is not answered yet (act.c). */
+struct told {
+	struct ctld *s;
+	uint32_t node, job_id, attempt, step_id;
+	bool is_launch;
+	struct told *next, **prev;
 };
 
 /* A request that waits for a job (waits.c). */
@@ -68,6 +77,7 @@ struct ctld {
 	bool snapshot_running;
 	uint64_t snapshot_bytes; /* journal size that asks for the next snapshot */
 
+	struct told *told;
 	VEC(struct conn *) conns;
 	VEC(struct link) links; /* by node index; conn NULL when down */
 	VEC(struct wait) waits;
@@ -110,7 +120,8 @@ void ctld_check_stopped(struct ctld *s);
 /* Makes the decision true: journal and memory now, disk soon.  Clears the decision. */
 void ctld_commit(struct ctld *s, struct decision *d);
 /* Runs `fn` once everything committed so far is on disk; at once when it is. */
-void ctld_after(struct ctld *s, void (*fn)(void *arg), void *arg);
+void ctld_after(struct ctld *s, void (*fn)(void *arg), void (*drop)(void *arg), void *arg);
+void ctld_drop_after(struct ctld *s); /* at the end */
 /* Answers when everything committed so far is on disk. */
 void ctld_reply(struct ctld *s, struct request *r, const void *reply);
 void ctld_reply_encoded(struct ctld *s, struct request *r, struct buf *take_body);
@@ -118,10 +129,12 @@ int ctld_open_journal(struct ctld *s, struct error *err);
 
 /* serve.c */
 void ctld_accept(void *arg, struct stream *stream);
+void ctld_forget_conn(struct ctld *s, const struct conn *c);
 struct caller ctld_caller(const struct ctld *s, const struct request *r);
 
 /* act.c */
 void ctld_act(struct ctld *s, const struct effect *e);
+void act_done(struct ctld *s);
 
 /* links.c */
 void links_register(struct ctld *s, struct request *r);

@@ -58,9 +58,7 @@ void links_register(struct ctld *s, struct request *r)
 	if (link->conn && link->conn != r->conn) {
 		struct conn *old = link->conn;
 		link->conn = NULL; /* a daemon that came back before its old connection broke */
-		for (size_t i = 0; i < s->conns.count; i++)
-			if (s->conns.at[i] == old)
-				s->conns.at[i] = s->conns.at[--s->conns.count];
+		ctld_forget_conn(s, old);
 		conn_close(old);
 	}
 	link->conn = r->conn;

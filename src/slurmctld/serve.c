@@ -291,17 +291,22 @@ static void on_ready(void *arg, struct conn *c)
 	(void)c;
 }
 
+void ctld_forget_conn(struct ctld *s, const struct conn *c)
+{
+	for (size_t i = 0; i < s->conns.count; i++) {
+		if (s->conns.at[i] == c) {
+			s->conns.at[i] = s->conns.at[--s->conns.count];
+			return;
+		}
+	}
+}
+
 static void on_closed(void *arg, struct conn *c, const char *why)
 {
 	struct ctld *s = arg;
 	log_debug("connection of %s closed: %s", conn_peer_name(c), why);
 	links_closed(s, c);
-	for (size_t i = 0; i < s->conns.count; i++) {
-		if (s->conns.at[i] == c) {
-			s->conns.at[i] = s->conns.at[--s->conns.count];
-			break;
-		}
-	}
+	ctld_forget_conn(s, c);
 }
 
 static const struct conn_handler handler = { on_ready, on_request, on_closed };
