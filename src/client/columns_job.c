@@ -286,7 +286,7 @@ VALUE(node_list)
 
 VALUE(partition)
 {
-	job_print_partition(j, out);
+	buf_puts(out, job_partition(j));
 }
 
 VALUE(reason)

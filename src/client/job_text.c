@@ -157,12 +157,11 @@ void job_print_reason(const struct job *j, struct buf *out)
 		buf_printf(out, ", %s", j->reason_detail);
 }
 
-void job_print_partition(const struct job *j, struct buf *out)
+const char *job_partition(const struct job *j)
 {
 	if (job_is_pending(j) && !str_empty(j->spec.partition))
-		buf_puts(out, j->spec.partition);
-	else if (j->partition)
-		buf_puts(out, j->partition);
+		return j->spec.partition;
+	return j->partition ? j->partition : "";
 }
 
 void job_print_command(const struct job *j, struct buf *out)

@@ -38,7 +38,7 @@ uint32_t cpus_in(const struct node_alloc *alloc, uint32_t count);
 void job_print_id(const struct job *j, const struct show_context *c, struct buf *out);
 void job_print_tasks(const struct job *j, const struct show_context *c, struct buf *out);
 void job_print_reason(const struct job *j, struct buf *out);
-void job_print_partition(const struct job *j, struct buf *out);
+const char *job_partition(const struct job *j); /* where it runs, or those where it may */
 void job_print_command(const struct job *j, struct buf *out);
 /* "gres/gpu:a100:2" with sep ':', "gres/gpu:a100=2" with '='. */
 void gres_requests_print(const struct gres_request *g, uint32_t count, char sep, struct buf *out);

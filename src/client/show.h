@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* show.h - the records of `scontrol show`: Key=Value, lines in Slurm's order, or all on one line. */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 struct buf;
@@ -22,6 +23,9 @@ void show_job(const struct job *j, const struct show_context *c, const struct no
 void show_step(const struct job_step *s, const struct show_context *c, struct buf *out);
 void show_node(const struct node *n, const struct show_context *c, struct buf *out);
 void show_partition(const struct partition *p, const struct show_context *c, struct buf *out);
+/* Only the switch `unit`, only those above `node`; NULL is any.  Returns how many were shown. */
+uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit, const char *node,
+		       struct buf *out);
 
 /* "\n   ", or a blank on one line. */
 void show_break(const struct show_context *c, struct buf *out);

@@ -116,7 +116,7 @@ static void show_place(const struct job *j, const struct show_context *c, struct
 {
 	show_break(c, out);
 	buf_puts(out, "Partition=");
-	job_print_partition(j, out);
+	buf_puts(out, job_partition(j));
 	put_key(" AllocNode:Sid=", j->spec.submit_host, out);
 	buf_printf(out, ":%u", j->spec.submit_sid);
 	show_break(c, out);
