@@ -22,6 +22,7 @@
 /* A grant that comes within this time was not worth announcing as pending. */
 static const usec_t AT_ONCE = 300 * USEC_PER_MSEC;
 static const usec_t RETRY = 2 * USEC_PER_SEC;
+enum { RELEASE_PAUSE_MAX = 32 }; /* seconds; about a minute in all */
 
 static usec_t clock_now(void)
 {
@@ -95,12 +96,17 @@ enum alloc_event alloc_wait(struct allocation *al, uint16_t kind, void *reply, u
 	}
 }
 
+/* A controller that is being restarted is waited for: nobody else would end the job. */
 void alloc_release(struct allocation *al, int exit_code)
 {
 	struct job_release body = { .job_id = al->job_id, .exit_code = (uint32_t)exit_code };
 	struct empty reply;
 	struct error err = {};
 	int r = connect_call(al->c, MSG_JOB_RELEASE, &body, al->arena, &reply, 0, &err);
+	for (unsigned pause = 1; connect_is_lost(r) && pause <= RELEASE_PAUSE_MAX; pause *= 2) {
+		sleep(pause);
+		r = connect_call(al->c, MSG_JOB_RELEASE, &body, al->arena, &reply, 0, &err);
+	}
 	if (r < 0 && r != -E_INVALID_JOB_ID)
 		log_error("cannot give job %u back: %s", al->job_id, err.text);
 }
@@ -210,7 +216,7 @@ int alloc_get(struct allocation *al, const struct options *o, const struct submi
 		return r;
 	}
 	if (o->at.test_only) {
-		submit_print_test(o, &reply);
+		submit_print_test(&reply);
 		*ret_code = 0;
 		return -ECANCELED;
 	}

@@ -201,7 +201,7 @@ static void settle_nodes(struct options *o)
 	if (!q->has_ntasks || q->ntasks >= q->nodes_min || q->ntasks == 0)
 		return;
 	if (options_source(o, "nodes") != OPTION_ENV)
-		vec_push(&o->warnings, arena_printf(o->arena, "warning: %u tasks do not fill %u nodes, using %u",
+		vec_push(&o->warnings, arena_printf(o->arena, "warning: -n %u is less than the %u nodes of -N, using %u",
 						    q->ntasks, q->nodes_min, q->ntasks));
 	q->nodes_min = q->ntasks;
 	if (q->nodes_max > q->ntasks)

@@ -158,15 +158,16 @@ int submit_send(struct connection *c, const struct submit_request *q, struct are
 	return r;
 }
 
-void submit_print_test(const struct options *o, const struct submit_reply *reply)
+void submit_print_test(const struct submit_reply *reply)
 {
-	char when[DATE_TEXT];
-	(void)o;
+	char when[DATE_TEXT], name[32] = "Job";
+	if (reply->job_id)
+		snprintf(name, sizeof(name), "Job %u", reply->job_id);
 	if (!reply->start_time) {
-		log_info("Job %u could run, but not now: it would wait in the queue", reply->job_id);
+		log_info("%s could run, but not now: it would wait in the queue", name);
 		return;
 	}
 	date_print(reply->start_time, when);
-	log_info("Job %u to start at %s using %u processors on nodes %s in partition %s", reply->job_id, when,
+	log_info("%s to start at %s using %u processors on nodes %s in partition %s", name, when,
 		 reply->cpus, reply->node_list ? reply->node_list : "", reply->partition ? reply->partition : "");
 }

@@ -17,6 +17,7 @@
 #include "text/hostlist.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -97,7 +98,7 @@ static void limit_reached(void *arg)
 {
 	struct srun *s = arg;
 	log_error("*** STEP %u.%u CANCELLED DUE TO TIME LIMIT ***", s->al.job_id, s->step.id);
-	step_abort(s, 15);
+	step_abort(s, SIGTERM);
 }
 
 static void limit_start(struct srun *s)

@@ -65,6 +65,7 @@ struct srun {
 	struct task *tasks;
 	struct peer *peers;
 	uint32_t peer_count, called, done;
+	uint32_t strangers;          /* connections that have not shown the cookie yet */
 
 	struct sink sinks[3];        /* by IO_OUT, IO_ERR */
 	int label_width;
@@ -77,9 +78,11 @@ struct srun {
 
 	struct timer *report_timer;  /* gathers exits that belong together */
 	struct timer *first_exit_timer, *kill_timer, *limit_timer, *watch_timer;
-	bool first_exit_seen, failed;
+	bool first_exit_seen;
 	int exit_code;               /* highest so far */
 	bool aborting;
+	int abort_signo;
+	bool reader_gone;            /* our output's reader has left; nothing to complain about */
 	unsigned kill_stage;
 	usec_t last_interrupt;
 

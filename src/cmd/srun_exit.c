@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "cmd/srun.h"
 #include "host/loop.h"
-#include "text/date.h"
 #include "text/idset.h"
 
 #include <signal.h>
@@ -70,7 +69,7 @@ void exit_report(void *arg)
 	for (uint32_t i = 0; i < s->step.ntasks; i++) {
 		if (!s->tasks[i].ended || s->tasks[i].reported)
 			continue;
-		if (is_bad(&s->tasks[i]))
+		if (is_bad(&s->tasks[i]) && !s->reader_gone)
 			report_like(s, i);
 		s->tasks[i].reported = true;
 	}
@@ -113,14 +112,11 @@ static void on_first_exit(struct srun *s)
 	timer_start(s->first_exit_timer, s->o.at.wait_sec * USEC_PER_SEC, 0);
 }
 
-static void on_bad_exit(struct srun *s, const struct peer *p)
+/* The step daemon of the failed task has said so and ends the tasks of its own node. */
+static void on_bad_exit(struct srun *s)
 {
-	char when[DATE_TEXT];
-	if (s->failed || s->aborting || !s->o.at.has_kill_on_bad_exit || !s->o.at.kill_on_bad_exit || !others_run(s))
+	if (s->aborting || !s->o.at.has_kill_on_bad_exit || !s->o.at.kill_on_bad_exit || !others_run(s))
 		return;
-	s->failed = true;
-	date_print(loop_now(s->loop), when);
-	log_error("*** STEP %u.%u ON %s CANCELLED AT %s DUE TO TASK FAILURE ***", s->al.job_id, s->step.id, p->name, when);
 	step_abort(s, SIGTERM);
 }
 
@@ -153,7 +149,7 @@ void exit_note(struct srun *s, const struct peer *p, const struct io_exit *e)
 	report_soon(s);
 	on_first_exit(s);
 	if (bad)
-		on_bad_exit(s, p);
+		on_bad_exit(s);
 }
 
 /* What is not known of a lost node is a failure, once for all its tasks. */
@@ -165,5 +161,5 @@ void exit_note_lost(struct srun *s, const struct peer *p)
 			t->ended = t->reported = true;
 	}
 	s->exit_code = s->exit_code > 1 ? s->exit_code : 1;
-	on_bad_exit(s, p);
+	on_bad_exit(s);
 }

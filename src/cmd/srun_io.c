@@ -11,14 +11,16 @@
 #include "cmd/srun.h"
 #include "host/loop.h"
 #include "host/stream.h"
+#include "schema/errors.h"
 #include "wire/conn.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BODY_MAX = 2 << 20, INPUT_QUEUE_MAX = 1 << 20 };
+enum { BODY_MAX = 2 << 20, INPUT_QUEUE_MAX = 1 << 20, STRANGERS_MAX = 4096 };
 
 /* A connection before its hello. */
 struct caller {
@@ -53,9 +55,17 @@ void io_peer_lost(struct srun *s, struct peer *p, const char *why)
 	conn_close(TAKE_PTR(p->conn));
 	exit_note_lost(s, p);
 	peer_done(s, p);
+	if (s->done < s->peer_count && !s->o.at.spec.no_kill)
+		step_abort(s, SIGTERM); /* the others would wait for it for ever */
 }
 
 /* ---- peers ------------------------------------------------------------------------------------- */
+
+static void dismiss(struct srun *s, struct conn *stranger)
+{
+	s->strangers--;
+	conn_close(stranger);
+}
 
 static void take_hello(struct caller *c, struct request *r)
 {
@@ -64,7 +74,7 @@ static void take_hello(struct caller *c, struct request *r)
 	if (h->cookie != s->step.cookie || h->job_id != s->al.job_id || h->step_id != s->step.id ||
 	    h->node_pos >= s->peer_count || s->peers[h->node_pos].called) {
 		log_error("a caller from %s does not belong to this step", conn_peer_name(r->conn));
-		conn_close(r->conn);
+		dismiss(s, r->conn);
 		return;
 	}
 	struct peer *p = &s->peers[h->node_pos];
@@ -72,12 +82,16 @@ static void take_hello(struct caller *c, struct request *r)
 	p->conn = r->conn;
 	p->name = h->node_name ? arena_strdup(s->o.arena, h->node_name) : p->name;
 	c->peer = p;
+	s->strangers--;
 	for (uint32_t i = 0; i < h->n_task_ids; i++) {
 		if (h->task_ids[i] >= s->step.ntasks)
 			continue;
 		s->tasks[h->task_ids[i]].known = true;
 		s->tasks[h->task_ids[i]].peer = p->node_pos;
 	}
+	if (s->aborting) /* it came too late to hear of the end */
+		conn_send(p->conn, MSG_IO_SIGNAL,
+			  &(struct io_signal){ .signal = s->kill_stage ? SIGKILL : (uint32_t)s->abort_signo });
 	if (++s->called == s->peer_count) {
 		if (s->o.at.pty)
 			io_send_winsize(s);
@@ -99,17 +113,25 @@ static void on_request(void *arg, struct request *r)
 {
 	struct caller *c = arg;
 	struct srun *s = c->srun;
+	if (!r->oneway) {
+		struct error err = {};
+		error_set(&err, -E_PROTOCOL, "srun answers no questions");
+		request_fail(r, &err);
+		return;
+	}
 	if (!c->peer) {
 		if (r->kind == MSG_IO_HELLO)
 			take_hello(c, r);
 		else
-			conn_close(r->conn);
+			dismiss(s, r->conn);
 	} else if (r->kind == MSG_IO_DATA) {
 		take_data(s, r->body);
 	} else if (r->kind == MSG_IO_EXIT) {
 		exit_note(s, c->peer, r->body);
 	} else if (r->kind == MSG_IO_DONE) {
+		struct conn *conn = TAKE_PTR(c->peer->conn);
 		peer_done(s, c->peer);
+		conn_finish(conn); /* it waits for us to close */
 	}
 	request_reply(r, NULL);
 }
@@ -123,8 +145,10 @@ static void on_closed(void *arg, struct conn *conn, const char *why)
 {
 	struct caller *c = arg;
 	(void)conn;
-	if (!c->peer)
+	if (!c->peer) {
+		c->srun->strangers--;
 		return;
+	}
 	c->peer->conn = NULL;
 	if (!c->peer->done)
 		io_peer_lost(c->srun, c->peer, why);
@@ -134,6 +158,11 @@ static void on_accept(void *arg, struct stream *stream)
 {
 	static const struct conn_handler handler = { on_ready, on_request, on_closed };
 	struct srun *s = arg;
+	if (s->strangers >= STRANGERS_MAX) {
+		stream_close(stream);
+		return;
+	}
+	s->strangers++;
 	struct caller *c = ARENA_NEW(s->o.arena, struct caller);
 	const struct conn_options o = { .loop = s->loop, .program = "srun", .body_max = BODY_MAX, .skip_hello = true };
 	c->srun = s;
@@ -226,5 +255,10 @@ void io_start_input(struct srun *s)
 		return;
 	s->input_started = true;
 	s->input_timer = timer_new(s->loop, input_again, s);
-	s->input = stream_adopt(s->loop, s->input_fd, &handler, s);
+	/* A copy: our own descriptor 0 stays what it is, for the terminal's settings. */
+	int fd = fcntl(s->input_fd, F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0)
+		s->input = stream_adopt(s->loop, fd, &handler, s);
+	else
+		input_send(s, NULL, 0, true); /* closed before we began: nothing to read */
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 static int open_file(const struct srun *s, const char *pattern, int flags, struct error *err)
@@ -110,10 +111,11 @@ static void write_all(struct srun *s, struct sink *k, const uint8_t *data, size_
 		} else if (errno == EAGAIN) {
 			poll(&(struct pollfd){ .fd = k->fd, .events = POLLOUT }, 1, -1);
 		} else if (errno != EINTR) {
+			bool nobody = errno == EPIPE;
 			log_verbose("output is lost: %s", strerror(errno));
 			k->fd = -1;
-			if (errno == EPIPE) /* nobody reads any more: as if we had been told so by a signal */
-				step_abort(s, 13);
+			if (nobody) /* nobody reads any more: end as a program in a pipe does */
+				step_abort(s, SIGPIPE);
 		}
 	}
 }

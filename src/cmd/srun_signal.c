@@ -43,13 +43,14 @@ void step_abort(struct srun *s, int signo)
 		return;
 	}
 	s->aborting = true;
-	log_info("Job step aborted: Waiting up to %d seconds for job step to finish.",
+	s->abort_signo = signo;
+	s->reader_gone = signo == SIGPIPE;
+	if (!s->reader_gone)
+		log_info("Job step aborted: Waiting up to %d seconds for job step to finish.",
 		 KILL_WAIT_SEC + (int)(GIVE_UP / USEC_PER_SEC));
 	io_signal(s, signo);
 	s->kill_timer = timer_new(s->loop, abort_go_on, s);
 	timer_start(s->kill_timer, KILL_WAIT_SEC * USEC_PER_SEC, 0);
-	if (s->called == 0) /* nobody to tell yet; the controller ends what it is launching */
-		s->kill_stage = 0;
 }
 
 /* ---- signals ----------------------------------------------------------------------------------- */

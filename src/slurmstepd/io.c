@@ -17,6 +17,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -26,6 +27,7 @@
 enum { OUTPUT_MAX = 1 << 20, INPUT_MAX = 256 << 10, CHUNK = 32 << 10 };
 enum { STREAM_IN, STREAM_OUT, STREAM_ERR };
 #define ALL_TASKS UINT32_MAX
+static const usec_t PART_PATIENCE = 2 * USEC_PER_SEC;
 
 static int connect_to(const struct sockaddr *addr, socklen_t len)
 {
@@ -320,6 +322,24 @@ static int srun_handle(struct stepd *s, const struct frame *f, const uint8_t *bo
 		return r;
 	default:
 		return -EBADMSG;
+	}
+}
+
+/* Closing with unread input would make the kernel reset the connection, and srun might lose what it
+ * has not read yet: so we read on until it has closed as well. */
+void io_part(struct stepd *s)
+{
+	usec_t end = stepd_clock() + PART_PATIENCE;
+	uint8_t drop[4096];
+
+	while (s->srun.fd >= 0) {
+		struct pollfd p = { .fd = s->srun.fd, .events = POLLIN };
+		usec_t left = end - stepd_clock();
+		if (left <= 0 || poll(&p, 1, (int)(left / USEC_PER_MSEC) + 1) < 0)
+			return;
+		ssize_t n = read(s->srun.fd, drop, sizeof(drop));
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			return;
 	}
 }
 

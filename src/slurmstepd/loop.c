@@ -137,5 +137,6 @@ void stepd_loop(struct stepd *s)
 		slots_handle(s, slots);
 		turn_end(s);
 	}
+	io_part(s);
 	free(slots);
 }

@@ -111,6 +111,7 @@ bool io_is_flushed(const struct stepd *s);
 bool io_may_read_tasks(const struct stepd *s);
 bool io_may_read_srun(const struct stepd *s);
 void io_lost(struct stepd *s);
+void io_part(struct stepd *s); /* the last thing before leaving */
 /* A line of our own into the job's standard error. */
 void io_say(struct stepd *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

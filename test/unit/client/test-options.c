@@ -297,7 +297,7 @@ static void few_tasks_lower_the_nodes(void **state)
 	assert_int_equal(r.o.at.spec.request.nodes_min, 1);
 	assert_int_equal(r.o.at.spec.request.nodes_max, 1);
 	assert_int_equal(r.o.warnings.count, 1);
-	assert_string_equal(r.o.warnings.at[0], "warning: 1 tasks do not fill 2 nodes, using 1");
+	assert_string_equal(r.o.warnings.at[0], "warning: -n 1 is less than the 2 nodes of -N, using 1");
 	run_done(&r);
 }
 
