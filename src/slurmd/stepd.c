@@ -221,7 +221,7 @@ static int spawn(struct held *h, struct error *err)
 				  .path = d->o.stepd_path,
 				  .argv = argv,
 				  .cwd = "/",
-				  .fds = (int[]){ -1, -1, 2, pair[1] },
+				  .fds = (int[]){ -1, -1, d->o.log_path ? -1 : 2, pair[1] },
 				  .fd_count = 4,
 				  .detach = true,
 			  },
