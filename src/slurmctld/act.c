@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "host/loop.h"
 #include "sched/layout.h"
+#include "schema/errors.h"
 #include "slurmctld/ctld.h"
 
 /* A node that refuses a launch has not started anything: the step is over there. */
@@ -43,7 +44,8 @@ void act_done(struct ctld *s)
 static void on_told(void *arg, const void *reply, const struct error *err)
 {
 	struct told *t = arg;
-	bool refused = !reply && links_conn(t->s, t->node) && err->code <= -2000 && !t->s->stopping;
+	/* Silence is no refusal: the node may have heard us, and says what it holds when it speaks again. */
+	bool refused = !reply && err->code <= -2000 && err->code != -E_SOCKET_TIMEOUT && !t->s->stopping;
 	if (refused && t->is_launch)
 		launch_refused(t, err->text);
 	else if (!reply)

@@ -58,10 +58,24 @@ void stepd_ended(struct held *h, const struct step_end *end)
 	link_send_end(h);
 }
 
-/* The step daemon has its own name for what is left on disk; it removes it when it leaves. */
+/* What a killed step daemon left on disk.  It stays until the controller knows of the end: it is what
+ * tells the next node daemon, should this one die first, that the step has been here. */
+static void remove_remains(const struct held *h)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+
+	(void)!disk_remove(h->d->spool, arena_printf(a, "%s.sock", h->name));
+	if (h->step_id != STEP_BATCH)
+		return;
+	(void)!disk_remove(h->d->spool, arena_printf(a, "job%05u/slurm_script", h->job_id));
+	(void)!disk_remove(h->d->spool, arena_printf(a, "job%05u", h->job_id));
+}
+
+/* A step daemon that lives removes what it has on disk by itself when it leaves. */
 void stepd_release(struct held *h)
 {
 	if (!h->conn) {
+		remove_remains(h);
 		held_free(h);
 		return;
 	}
@@ -115,17 +129,6 @@ static void kill_strays(const struct held *h)
 		log_info("step %s: ended %zu processes that were left over", h->name, killed);
 }
 
-static void remove_remains(const struct held *h)
-{
-	AUTO_ARENA struct arena *a = arena_new();
-
-	(void)!disk_remove(h->d->spool, arena_printf(a, "%s.sock", h->name));
-	if (h->step_id != STEP_BATCH)
-		return;
-	(void)!disk_remove(h->d->spool, arena_printf(a, "job%05u/slurm_script", h->job_id));
-	(void)!disk_remove(h->d->spool, arena_printf(a, "job%05u", h->job_id));
-}
-
 static void on_closed(void *arg, struct conn *c, const char *why)
 {
 	struct held *h = arg;
@@ -141,11 +144,12 @@ static void on_closed(void *arg, struct conn *c, const char *why)
 	} else if (h->state != HELD_ENDED) {
 		log_error("step %s: its step daemon is lost: %s", h->name, why);
 		kill_strays(h);
-		remove_remains(h);
-		if (forget)
+		if (forget) {
+			remove_remains(h);
 			held_free(h);
-		else
+		} else {
 			end_with(h, 0, SIGKILL, "step daemon lost");
+		}
 	}
 }
 
