@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,7 @@ enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20, ALIGN = 16 };
 struct block {
 	struct block *next;
 	size_t size, used;
+	bool is_dirty; /* was used before it was cleared */
 	_Alignas(ALIGN) unsigned char data[];
 };
 
@@ -42,12 +44,20 @@ struct arena {
 
 static struct block *block_new(size_t size, struct block *next)
 {
-	struct block *b = mem_grow(NULL, 1, sizeof(*b) + size);
+	/* Large blocks come zeroed from the system, which need not touch them for it. */
+	struct block *b = size > BLOCK_MAX ? mem_alloc(sizeof(*b) + size) : mem_grow(NULL, 1, sizeof(*b) + size);
 	b->next = next;
 	b->size = size;
 	b->used = 0;
+	b->is_dirty = false;
 	POISON(b->data, size);
 	return b;
+}
+
+/* Is the rest of the block still as the system gave it? */
+static bool is_zeroed(const struct block *b)
+{
+	return b->size > BLOCK_MAX && !b->is_dirty;
 }
 
 static void block_free(struct block *b)
@@ -88,6 +98,7 @@ void arena_clear(struct arena *a)
 	free_blocks(a->top->next);
 	a->top->next = NULL;
 	a->top->used = 0;
+	a->top->is_dirty = true;
 	POISON(a->top->data, a->top->size);
 }
 
@@ -104,7 +115,8 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	unsigned char *p = a->top->data + a->top->used;
 	UNPOISON(p, size);
-	memset(p, 0, size);
+	if (!is_zeroed(a->top))
+		memset(p, 0, size);
 	a->top->used += take;
 	a->used += take;
 	return p;

@@ -287,9 +287,17 @@ void record_encode(const struct record *r, const void *obj, struct buf *out)
 void record_encode_some(const struct record *r, const void *obj, const struct field_mask *mask,
 			struct buf *out)
 {
-	for (size_t i = 0; i < r->field_count; i++)
-		if (!mask || field_mask_has(mask, r->fields[i].tag))
-			encode_field(&r->fields[i], obj, out);
+	for (size_t i = 0; i < r->field_count; i++) {
+		const struct field *f = &r->fields[i];
+		if (mask && !field_mask_has(mask, f->tag))
+			continue;
+		if (mask && mask->sub && mask->sub_tag == f->tag) {
+			put_key(out, f, WIRE_LEN);
+			put_nested(out, f->sub, (const char *)obj + f->offset, mask->sub);
+		} else {
+			encode_field(f, obj, out);
+		}
+	}
 }
 
 /* ---- decode ------------------------------------------------------------------------------------ */
@@ -300,6 +308,8 @@ struct reader {
 	struct error *err;
 	unsigned depth;
 	size_t *bits_left; /* bytes that sets of bits may still take, in the whole record */
+	const struct field *sized; /* a list whose length was counted ahead, and its room */
+	uint32_t room;
 };
 
 static int decode_record(const struct record *r, void *obj, struct reader *in);
@@ -330,14 +340,42 @@ static void *take_memory(struct reader *in, size_t size)
 	return in->arena ? arena_alloc(in->arena, size) : mem_alloc(size);
 }
 
-/* Makes room for one more element and returns it zeroed.  Lists grow by doubling; in an arena the
- * outgrown copies stay behind, which the limit on elements keeps small. */
+enum { COUNT_AHEAD = 1 << 16 }; /* bytes left from which on counting is cheaper than growing */
+
+/* How many runs of field `f` are still to come; stops at anything malformed, which is found later. */
+static uint32_t count_ahead(const struct field *f, const struct reader *in)
+{
+	struct reader ahead = { .at = in->at, .end = in->end };
+	uint64_t key, v, wanted = (uint64_t)f->tag << 3 | WIRE_LEN;
+	uint32_t n = 0;
+	while (n < f->limit && get_varint(&ahead, &key) >= 0) {
+		size_t skip = (key & 7) == WIRE_FIXED64 ? 8 : (key & 7) == WIRE_FIXED32 ? 4 : 0;
+		if (((key & 7) == WIRE_VARINT || (key & 7) == WIRE_LEN) && get_varint(&ahead, &v) < 0)
+			break;
+		if ((key & 7) == WIRE_LEN)
+			skip = v;
+		if (skip > (size_t)(ahead.end - ahead.at))
+			break;
+		ahead.at += skip;
+		n += key == wanted;
+	}
+	return n;
+}
+
+/* Makes room for one more element and returns it zeroed.  A long list of records is counted ahead;
+ * others grow by doubling, and in an arena the outgrown copies stay behind. */
 static void *append(const struct field *f, void *obj, struct reader *in)
 {
 	char **list = (char **)((char *)obj + f->offset);
 	uint32_t *count = (uint32_t *)((char *)obj + f->count_offset);
 	size_t size = element_size(f);
-	if ((*count & (*count - 1)) == 0) { /* 0 or a power of two: full */
+	if (*count == 0 && f->kind == FIELD_RECORD && in->end - in->at > COUNT_AHEAD) {
+		in->sized = f;
+		in->room = count_ahead(f, in) + 1;
+		*list = take_memory(in, (size_t)in->room * size);
+	}
+	bool is_full = (*count & (*count - 1)) == 0; /* 0 or a power of two */
+	if (is_full && (f != in->sized || *count >= in->room)) {
 		size_t cap = *count ? (size_t)*count * 2 : 1;
 		char *grown = take_memory(in, cap * size);
 		if (*count)

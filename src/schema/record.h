@@ -95,6 +95,8 @@ struct message_desc {
 /* A choice of fields by tag, so that a reader is sent only what it prints. */
 struct field_mask {
 	uint64_t words[4]; /* tags 0..255 */
+	uint32_t sub_tag;  /* a nested record of which only some fields are wanted, too; */
+	const struct field_mask *sub; /* NULL: all of them */
 };
 static inline void field_mask_add(struct field_mask *m, uint32_t tag)
 {
@@ -106,7 +108,7 @@ static inline bool field_mask_has(const struct field_mask *m, uint32_t tag)
 }
 
 void record_encode(const struct record *r, const void *obj, struct buf *out);
-/* Only the fields in `mask`, which applies to this record and not to nested ones; NULL means all. */
+/* Only the fields in `mask`; of nested records all but for mask->sub.  NULL means all. */
 void record_encode_some(const struct record *r, const void *obj, const struct field_mask *mask,
 			struct buf *out);
 /* One element of a repeated record field, as record_encode writes it; for lists too long to be built. */

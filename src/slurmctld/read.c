@@ -24,7 +24,7 @@ struct reading {
 	uint64_t position;
 	void (*encode)(struct reading *r);
 	struct prepared_filter filter; /* jobs */
-	struct field_mask mask;
+	struct field_mask mask, spec_mask;
 	bool all_fields;
 	struct bitset nodes; /* nodes asked for; size 0: all */
 	struct buf body;
@@ -84,6 +84,12 @@ void read_jobs(struct ctld *s, struct request *q)
 	r->all_fields = body->n_fields == 0;
 	for (uint32_t i = 0; i < body->n_fields; i++)
 		field_mask_add(&r->mask, body->fields[i]);
+	for (uint32_t i = 0; i < body->n_spec_fields; i++)
+		field_mask_add(&r->spec_mask, body->spec_fields[i]);
+	if (body->n_spec_fields) {
+		r->mask.sub_tag = record_field(&job_record, "spec")->tag;
+		r->mask.sub = &r->spec_mask;
+	}
 	ctld_work(s, work, done, r);
 }
 

@@ -120,6 +120,50 @@ static void masks_choose_fields(void **state)
 	assert_int_equal(back.node, 3);
 }
 
+static void masks_reach_into_one_nested_record(void **state)
+{
+	(void)state;
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_BUF struct buf out = {};
+	struct job job = { .id = 7, .uid = 3, .spec = { .name = arena_strdup(a, "x"), .comment = arena_strdup(a, "y") } };
+	struct field_mask spec = {}, mask = { .sub_tag = record_field(&job_record, "spec")->tag, .sub = &spec };
+	field_mask_add(&mask, mask.sub_tag);
+	field_mask_add(&mask, record_field(&job_record, "id")->tag);
+	field_mask_add(&spec, record_field(&job_spec_record, "name")->tag);
+	record_encode_some(&job_record, &job, &mask, &out);
+	struct job back = {};
+	assert_int_equal(record_decode(&job_record, &back, out.data, out.len, a, NULL), 0);
+	assert_int_equal(back.id, 7);
+	assert_int_equal(back.uid, 0);
+	assert_string_equal(back.spec.name, "x");
+	assert_null(back.spec.comment);
+}
+
+/* Lists that are long in bytes are counted before they are read; other fields stand between. */
+static void long_lists_arrive_whole(void **state)
+{
+	(void)state;
+	AUTO_ARENA struct arena *a = arena_new();
+	AUTO_BUF struct buf out = {};
+	struct job_list list = { .n_jobs = 3000, .jobs = ARENA_ARRAY(a, struct job, 3000), .time = 9 };
+	for (uint32_t i = 0; i < list.n_jobs; i++)
+		list.jobs[i] = (struct job){ .id = i + 1, .user = arena_printf(a, "somebody called user%u", i) };
+	record_encode(&job_list_record, &list, &out);
+	record_encode(&job_list_record, &list, &out); /* a second half: lists are joined */
+	struct job_list arena = {}, heap = {};
+	assert_int_equal(record_decode(&job_list_record, &arena, out.data, out.len, a, NULL), 0);
+	assert_int_equal(record_decode(&job_list_record, &heap, out.data, out.len, NULL, NULL), 0);
+	assert_int_equal(arena.n_jobs, 6000);
+	assert_int_equal(arena.jobs[5999].id, 3000);
+	assert_true(record_equal(&job_list_record, &arena, &heap));
+	record_done(&job_list_record, &heap);
+	for (size_t cut = 0; cut < out.len; cut += out.len / 40) {
+		struct job_list part = {};
+		(void)!record_decode(&job_list_record, &part, out.data, cut, NULL, NULL);
+		record_done(&job_list_record, &part);
+	}
+}
+
 static void enums_and_attributes(void **state)
 {
 	(void)state;
@@ -138,6 +182,7 @@ int main(void)
 		cmocka_unit_test(every_record_round_trips), cmocka_unit_test(unknown_tags_are_skipped),
 		cmocka_unit_test(limits_are_kept),          cmocka_unit_test(masks_choose_fields),
 		cmocka_unit_test(enums_and_attributes),     cmocka_unit_test(sets_of_bits_are_bounded),
+		cmocka_unit_test(masks_reach_into_one_nested_record), cmocka_unit_test(long_lists_arrive_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
