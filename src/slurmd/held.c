@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* held.c - what this node holds: the table of steps, by name. */
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sched/layout.h"
 #include "slurmd/impl.h"
 #include "wire/conn.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* Short, because the path of a socket has room for 107 bytes. */
@@ -53,8 +55,19 @@ struct held *held_find(const struct slurmd *d, uint32_t job_id, uint32_t attempt
 	return map_get_str(&d->held, name);
 }
 
+void held_forget_request(struct request **r)
+{
+	struct error gone = { .code = -ECONNRESET };
+
+	if (*r)
+		request_fail(*r, &gone);
+	*r = NULL;
+}
+
 void held_free(struct held *h)
 {
+	held_forget_request(&h->launch);
+	held_forget_request(&h->report);
 	map_remove_str(&h->d->held, h->name);
 	record_done(&step_end_record, &h->end);
 	free(h);

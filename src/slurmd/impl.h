@@ -68,6 +68,7 @@ struct slurmd {
 struct held *held_new(struct slurmd *d, uint32_t job_id, uint32_t attempt, uint32_t step_id);
 struct held *held_find(const struct slurmd *d, uint32_t job_id, uint32_t attempt, uint32_t step_id);
 void held_free(struct held *h); /* takes it out of the map */
+void held_forget_request(struct request **r); /* the connection it came over is gone */
 void held_name(uint32_t job_id, uint32_t attempt, uint32_t step_id, char ret[HELD_NAME_MAX]);
 bool held_name_parse(const char *name, uint32_t *ret_job, uint32_t *ret_attempt, uint32_t *ret_step);
 /* Nothing of the job is here beside `but`, or only what the controller was told already. */

@@ -73,7 +73,7 @@ void link_close(struct slurmd *d)
 	for (size_t i = 0; (h = map_next(&d->held, &i));) {
 		h->sent = false;
 		/* Whoever asked is gone with the connection; the next register lists the step. */
-		h->launch = NULL;
+		held_forget_request(&h->launch);
 	}
 	for (size_t i = 0; i < d->clean.count; i++)
 		d->clean.at[i]->sent = false;

@@ -82,7 +82,7 @@ void stepd_release(struct held *h)
 	h->state = HELD_ACKNOWLEDGED;
 	if (!h->report)
 		return; /* it is still to come; then it is answered at once */
-	request_reply(h->report, &(struct empty){});
+	request_reply(TAKE_PTR(h->report), &(struct empty){});
 	conn_finish(h->conn);
 	held_free(h);
 }
@@ -136,7 +136,7 @@ static void on_closed(void *arg, struct conn *c, const char *why)
 
 	(void)c;
 	h->conn = NULL;
-	h->report = NULL;
+	held_forget_request(&h->report);
 	h->adopting = false;
 	if (h->state == HELD_ACKNOWLEDGED) {
 		remove_remains(h);
