@@ -417,7 +417,7 @@ NUMBER(priority_number)
 
 NUMBER(requeue_number)
 {
-	return !j->spec.has_requeue || j->spec.requeue;
+	return j->requeue;
 }
 
 NUMBER(restarts_number)

@@ -280,7 +280,7 @@ VALUE(free_mem)
 	uint64_t min = 0, max = 0;
 	for (uint32_t i = 0; i < g->count; i++) {
 		uint64_t v = g->nodes[i]->free_mem_mib;
-		if (!g->nodes[i]->last_response)
+		if (!v) /* nothing is known before the first heartbeat */
 			continue;
 		min = !any || v < min ? v : min;
 		max = !any || v > max ? v : max;

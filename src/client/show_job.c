@@ -80,7 +80,7 @@ static void show_state(const struct job *j, const struct show_context *c, struct
 	put_key(" Dependency=", j->spec.dependency, out);
 	show_break(c, out);
 	buf_printf(out, "Requeue=%d Restarts=%u BatchFlag=%d Reboot=0 ExitCode=%u:%u",
-		   !j->spec.has_requeue || j->spec.requeue, j->attempt > 1 ? j->attempt - 1 : 0, j->spec.batch,
+		   j->requeue, j->attempt > 1 ? j->attempt - 1 : 0, j->spec.batch,
 		   j->exit_code, j->exit_signal);
 	if (!c->details)
 		return;

@@ -62,7 +62,7 @@ static void show_machine(const struct node *n, const struct show_context *c, str
 	show_break(c, out);
 	buf_printf(out, "RealMemory=%llu AllocMem=%llu FreeMem=", (unsigned long long)n->conf.real_memory_mib,
 		   (unsigned long long)n->used_mem_mib);
-	if (n->last_response)
+	if (n->free_mem_mib) /* nothing is known before the first heartbeat */
 		buf_printf(out, "%llu", (unsigned long long)n->free_mem_mib);
 	else
 		buf_puts(out, "N/A");

@@ -190,7 +190,7 @@ void table_print_row(const struct table *t, table_value_fn value, const void *ct
 		const struct table_column *c = &t->columns.at[i];
 		if (c->row) {
 			compute(t, c, value, ctx, obj);
-			put_padded(c, (const char *)t->scratch->data, t->scratch->len, out);
+			put_padded(c, buf_text(t->scratch), t->scratch->len, out);
 		}
 		buf_puts(out, c->text);
 	}

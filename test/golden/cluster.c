@@ -140,6 +140,7 @@ static struct job make_job(struct arena *a, uint32_t id, const char *name, enum 
 		.state = state,
 		.priority = 6,
 		.attempt = 1,
+		.requeue = true,
 		.partition = TEXT(a, "debug"),
 		.submit_time = AT(0, 23),
 		.eligible_time = AT(0, 23),
