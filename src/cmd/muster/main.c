@@ -7,6 +7,7 @@
 #include "cmd/muster/muster.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 struct subcommand {
 	const char *name;
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 	AUTO_ARENA struct arena *a = arena_new();
 
 	log_start("muster", LOG_INFO);
+	umask(022); /* modes are said where files are made */
 	if (argc < 2) {
 		usage(stderr);
 		return 1;

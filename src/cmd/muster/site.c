@@ -124,14 +124,14 @@ int site_check_sockets(const struct site *s, size_t longest_node, struct error *
 			 s->root, need - most, most);
 }
 
-static int make_dirs(char *path, struct error *err)
+static int make_dirs(char *path, mode_t mode, struct error *err)
 {
 	for (char *p = path + 1;; p++) {
 		if (*p != '/' && *p)
 			continue;
 		char keep = *p;
 		*p = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		if (mkdir(path, mode) < 0 && errno != EEXIST)
 			return error_set(err, -errno, "cannot create directory '%s': %s", path,
 					 strerror(errno));
 		*p = keep;
@@ -140,12 +140,19 @@ static int make_dirs(char *path, struct error *err)
 	}
 }
 
+/* Daemons of root start jobs of every user, so every user reaches what a command or a job needs; what
+ * the cluster knows and says stays private.  A cluster of somebody else is theirs alone. */
 int site_create(struct site *s, struct error *err)
 {
-	static const char *const dirs[] = { "etc", "dev", "run", "state", "spool", "log" };
+	static const struct {
+		const char *name;
+		bool is_private;
+	} dirs[] = { { "etc", false },  { "dev", false },  { "run", false },
+		     { "spool", false }, { "state", true }, { "log", true } };
 
 	for (size_t i = 0; i < ARRAY_COUNT(dirs); i++) {
-		int r = make_dirs(site_path(s, "%s", dirs[i]), err);
+		mode_t mode = geteuid() == 0 && !dirs[i].is_private ? 0755 : 0700;
+		int r = make_dirs(site_path(s, "%s", dirs[i].name), mode, err);
 		if (r < 0)
 			return r;
 	}
