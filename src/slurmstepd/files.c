@@ -153,6 +153,9 @@ int files_write_script(struct stepd *s, struct error *err)
 	unlink(s->script_path);
 	fd = open(s->script_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 	r = fd < 0 ? -errno : write_all(fd, l->script.data, l->script.len);
+	/* The user's umask is for the user's files. */
+	if (r == 0 && (fchmod(fd, 0700) < 0 || chmod(s->script_dir, 0700) < 0))
+		r = -errno;
 	if (r == 0 && geteuid() == 0 &&
 	    (fchown(fd, l->uid, l->gid) < 0 || chown(s->script_dir, l->uid, l->gid) < 0))
 		r = -errno;

@@ -108,7 +108,8 @@ static void layout_local(struct stepd *s)
 					     .given = { -1, -1, -1 } };
 }
 
-/* The user's directory, or /tmp as the last resort; the output files are relative to it. */
+/* The user's directory, or /tmp as the last resort; the output files are relative to it.  Asked with the
+ * user's identity, which is the effective one here: access(2) would ask with root's. */
 static void choose_work_dir(struct stepd *s)
 {
 	const struct launch *l = &s->launch;
@@ -117,7 +118,7 @@ static void choose_work_dir(struct stepd *s)
 
 	s->wanted_dir = str_empty(dir) ? "/" : dir;
 	s->work_dir = s->wanted_dir;
-	if (stat(s->wanted_dir, &st) < 0 || access(s->wanted_dir, X_OK) < 0)
+	if (stat(s->wanted_dir, &st) < 0 || eaccess(s->wanted_dir, X_OK) < 0)
 		s->work_dir = "/tmp";
 }
 
