@@ -56,13 +56,29 @@ static struct reading *reading_new(struct ctld *s, struct request *q, unsigned p
 
 /* ---- jobs -------------------------------------------------------------------------------------- */
 
+/* A step's cookie opens the door of its srun: only srun and the step daemons are told. */
+static void hide_cookies(struct job *j, struct arena *a)
+{
+	j->steps = arena_dup(a, j->steps, j->n_steps * sizeof(*j->steps));
+	for (uint32_t i = 0; i < j->n_steps; i++)
+		j->steps[i].cookie = 0;
+}
+
 static void encode_jobs(struct reading *r)
 {
+	AUTO_ARENA struct arena *a = arena_new();
 	uint32_t tag = record_field(&job_list_record, "jobs")->tag;
 	for (uint32_t i = 0; i < r->view->job_count; i++) {
 		const struct job *j = r->view->jobs[i];
-		if (filter_matches(&r->filter, j))
-			record_encode_item(tag, &job_record, j, r->all_fields ? NULL : &r->mask, &r->body);
+		struct job shown;
+		if (!filter_matches(&r->filter, j))
+			continue;
+		if (j->n_steps) {
+			shown = *j;
+			hide_cookies(&shown, a);
+			j = &shown;
+		}
+		record_encode_item(tag, &job_record, j, r->all_fields ? NULL : &r->mask, &r->body);
 	}
 	struct job_list rest = { .time = r->view->sched.now,
 				 .position = r->position,
