@@ -304,7 +304,10 @@ void ctld_forget_conn(struct ctld *s, const struct conn *c)
 static void on_closed(void *arg, struct conn *c, const char *why)
 {
 	struct ctld *s = arg;
-	log_debug("connection of %s closed: %s", conn_peer_name(c), why);
+	if (conn_was_refused(c))
+		log_info("connection of %s: %s", conn_peer_name(c), why);
+	else
+		log_debug("connection of %s closed: %s", conn_peer_name(c), why);
 	links_closed(s, c);
 	ctld_forget_conn(s, c);
 }

@@ -217,6 +217,7 @@ void conn_end(struct conn *c, int code, const char *fmt, ...)
 	vsnprintf(why.text, sizeof(why.text), fmt, args);
 	va_end(args);
 	log_debug("connection with %s ends: %s", c->name, why.text);
+	c->ended = code;
 	conn_enter(c);
 	conn_detach(c);
 	struct error failed = c->refusal;
@@ -485,6 +486,11 @@ void conn_put_failure(struct conn *c, const struct frame *f, const struct error 
 const struct identity *conn_peer(const struct conn *c)
 {
 	return &c->peer;
+}
+
+bool conn_was_refused(const struct conn *c)
+{
+	return c->ended == -E_PROTOCOL || c->ended == -E_AUTH;
 }
 
 const char *conn_peer_name(const struct conn *c)

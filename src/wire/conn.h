@@ -87,6 +87,8 @@ void conn_resume(struct conn *c);
  * `auth`, or over TCP with skip_hello. */
 const struct identity *conn_peer(const struct conn *c);
 const char *conn_peer_name(const struct conn *c); /* address and program, for logs */
+/* For `closed`: did it end because of what the other side said?  Then it belongs into the log. */
+bool conn_was_refused(const struct conn *c);
 
 void request_reply(struct request *r, const void *reply);
 void request_reply_encoded(struct request *r, const struct buf *body);

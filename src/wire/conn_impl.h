@@ -35,6 +35,7 @@ struct conn {
 	char addr[280];       /* host and port, or path */
 	char name[360];       /* the same and the peer's program */
 	struct error refusal; /* the other side's, of our hello */
+	int ended;            /* with GONE: why, as a code */
 	uint64_t challenge;   /* of our hello */
 	struct check *check;  /* with CHECKING or OPENING: what the pool works on */
 
