@@ -4,7 +4,9 @@
 A module says its cluster's shape in SHAPE (options of `muster up`) and gets it as the fixture `cluster`.  Tests
 wait for conditions with until(), never for a span of time.  MUSTER_BIN names the programs to test; under a
 sanitizer build every report of any process, daemons too, fails the module."""
+import fcntl
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -46,6 +48,7 @@ class Result:
 class Cluster:
     def __init__(self, shape=(), directory=None):
         self.dir = Path(directory or tempfile.mkdtemp(prefix="mu-", dir="/tmp"))
+        self.bin = BIN
         self.shape = list(shape)
         self.work = self.dir / "work"
         self.work.mkdir(exist_ok=True)
@@ -54,7 +57,7 @@ class Cluster:
     # --- life ---
 
     def muster(self, *args, **kw):
-        return self.run(BIN / "muster", *args, "--dir", self.dir, leaks=True, **kw)
+        return self.run(self.bin / "muster", *args, "--dir", self.dir, leaks=True, **kw)
 
     def up(self, *args):
         done = self.muster("up", *(args or self.shape))
@@ -127,7 +130,7 @@ class Cluster:
     def start_controller(self):
         """Starts slurmctld without waiting until it can do anything, for tests that kill it at any moment."""
         with open(self.dir / "log/slurmctld.out", "ab") as log:
-            child = subprocess.Popen([BIN / "slurmctld", "-D", "-f", self.conf], stdin=subprocess.DEVNULL, stdout=log,
+            child = subprocess.Popen([self.bin / "slurmctld", "-D", "-f", self.conf], stdin=subprocess.DEVNULL, stdout=log,
                                      stderr=log, env=self.env(leaks=True), start_new_session=True, cwd=self.dir)
         self.strays.append(child)
         return child
@@ -147,17 +150,19 @@ class Cluster:
 
     def env(self, leaks=False, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH", "SQUEUE", "SALLOC"))}
-        env.update(PATH=f"{BIN}:/usr/bin:/bin", SLURM_CONF=str(self.conf), LC_ALL="C", TZ="UTC")
+        env.update(PATH=f"{self.bin}:/usr/bin:/bin", SLURM_CONF=str(self.conf), LC_ALL="C", TZ="UTC")
         if SANITIZER_LOGS:
             # A command leaves its memory to the end of the process; daemons must not leak.
             env["ASAN_OPTIONS"] = f"log_path={SANITIZER_LOGS}/report:detect_leaks={int(leaks)}"
         env.update({k: str(v) for k, v in more.items()})
         return env
 
-    def run(self, *command, stdin=None, timeout=60, env=None, leaks=False, cwd=None):
+    def run(self, *command, stdin=None, timeout=60, env=None, leaks=False, cwd=None, user=None):
+        more = dict(user.variables() if user else {}, **(env or {}))
         done = subprocess.run([str(c) for c in command], input=stdin, stdin=None if stdin is not None else
                               subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                              timeout=timeout * SLOW, env=self.env(leaks, **(env or {})), cwd=cwd or self.work)
+                              timeout=timeout * SLOW, env=self.env(leaks, **more),
+                              cwd=cwd or (user.home if user else self.work), **(user.identity() if user else {}))
         return Result(done)
 
     def ok(self, *command, **kw):
@@ -168,10 +173,11 @@ class Cluster:
     def sh(self, script, **kw):
         return self.run("bash", "-c", script, **kw)
 
-    def popen(self, *command, **kw):
+    def popen(self, *command, user=None, **kw):
         kw.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=self.env(), cwd=self.work, **kw)
+                                env=self.env(**(user.variables() if user else {})), cwd=user.home if user else self.work,
+                                **(user.identity() if user else {}), **kw)
 
     def script(self, text, name="job.sh"):
         path = self.work / name
@@ -206,6 +212,72 @@ class Cluster:
     def cancel_all(self):
         self.run("scancel", "--me")
         until(lambda: not self.ok("squeue", "-h", "-o", "%i %T").strip(), what="an empty queue")
+
+
+class User:
+    """An ordinary user that exists for the tests, with a home of its own."""
+
+    def __init__(self, name):
+        entry = pwd.getpwnam(name)
+        self.name, self.uid, self.gid, self.home = name, entry.pw_uid, entry.pw_gid, Path(entry.pw_dir)
+        self.groups = os.getgrouplist(name, self.gid)
+
+    def identity(self):
+        return {"user": self.uid, "group": self.gid, "extra_groups": self.groups}
+
+    def variables(self):
+        return {"HOME": self.home, "USER": self.name, "LOGNAME": self.name}
+
+
+USERS, GROUP = ["muster-t1", "muster-t2"], "muster-tg"
+
+
+def remove_users():
+    for name in USERS:
+        subprocess.run(["userdel", name], capture_output=True)
+    subprocess.run(["groupdel", GROUP], capture_output=True)
+
+
+@pytest.fixture(scope="session")
+def users():
+    """Two ordinary users; the first one is in a supplementary group.  Only root can make them."""
+    if os.geteuid() != 0:
+        pytest.skip("not root: ordinary users cannot be created")
+    if not shutil.which("useradd"):
+        pytest.skip("there is no useradd to create users with")
+    # One test run at a time has them; what an interrupted one left is cleared away.
+    lock = open("/tmp/muster-test-users.lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    remove_users()
+    base = Path(tempfile.mkdtemp(prefix="mu-users-", dir="/tmp"))
+    base.chmod(0o755)
+    subprocess.run(["groupadd", GROUP], check=True, capture_output=True)
+    for name in USERS:
+        subprocess.run(["useradd", "-M", "-U", "-s", "/bin/bash", "-d", base / name, name], check=True, capture_output=True)
+    subprocess.run(["usermod", "-aG", GROUP, USERS[0]], check=True, capture_output=True)
+    made = [User(name) for name in USERS]
+    for user in made:
+        user.home.mkdir(mode=0o700)
+        os.chown(user.home, user.uid, user.gid)
+    if SANITIZER_LOGS:
+        os.chmod(SANITIZER_LOGS, 0o1777)
+    yield made
+    remove_users()
+    shutil.rmtree(base, ignore_errors=True)
+    lock.close()
+
+
+def open_to_users(cluster, users):
+    """Ordinary users reach the cluster's directory and the programs, wherever the repository lies."""
+    cluster.dir.chmod(0o755)
+    try:
+        subprocess.run([BIN / "sbatch", "--version"], check=True, capture_output=True, **users[0].identity())
+    except (OSError, subprocess.CalledProcessError):
+        cluster.bin = cluster.dir / "bin"
+        cluster.bin.mkdir(mode=0o755)
+        for program in BIN.iterdir():
+            if program.is_file():
+                shutil.copy2(program, cluster.bin)
 
 
 def take_sanitizer_reports():
