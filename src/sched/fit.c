@@ -161,7 +161,7 @@ static bool node_allowed(const struct search *s, const struct pool_node *n, uint
 {
 	return bitset_has(s->scope->nodes, index) &&
 	       !(s->scope->blocked && bitset_has(s->scope->blocked, index)) &&
-	       !(s->d->exclusive && !n->idle) && !n->node->exclusive_job &&
+	       !(s->d->exclusive && !n->idle) && (n->idle || !n->node->exclusive_job) &&
 	       !name_in(&s->excluded, n->node->conf.name) &&
 	       has_features(n->node, s->d->request->constraint) &&
 	       (!s->d->request->has_tmp_mib || n->node->conf.tmp_disk_mib >= s->d->request->tmp_mib);

@@ -27,7 +27,6 @@ TABLE = [
     (["sbatch", "--array=x", *WRAP], 1, ["x"]),
     (["sbatch", "--mem=10", "--mem-per-cpu=10", *WRAP], 1, ["mem"]),
     (["sbatch", *WRAP, "extra.sh"], 1, ["wrap"]),
-    (["sbatch", "-d", "wibble:1", *WRAP], 1, ["wibble"]),
     (["srun", "-p", "nope", "true"], 1, ["nope"]),
     (["srun", "--jobid=999999", "true"], 1, ["999999", "Invalid job id specified"]),
     (["srun"], 1, ["srun"]),

@@ -115,20 +115,20 @@ def test_array(quiet):
         assert (quiet.work / f"arr.{i}").read_text() == f"{job_id} {i} 5\n"
 
 
-def test_dependency(quiet):
-    first = quiet.sbatch("-H", "-o", "/dev/null", "--wrap", "echo 1 >> order")
-    second = quiet.sbatch("-d", f"afterok:{first}", "-o", "/dev/null", "--wrap", "echo 2 >> order")
-    until(lambda: quiet.job(second)["Reason"] == "Dependency", what="the reason")
-    quiet.ok("scontrol", "release", first)
-    quiet.wait_done(second)
-    assert (quiet.work / "order").read_text() == "1\n2\n"
+def test_what_is_not_built_is_refused_by_name(quiet):
+    done = quiet.run("sbatch", "-d", "afterok:1", "-o", "/dev/null", "--wrap", "true")
+    assert done.code == 1 and "--dependency" in done.err and quiet.ok("squeue", "-h") == "", done
 
 
 def test_time_limit(quiet):
-    quiet.ok("scontrol", "show", "config")
-    job_id = quiet.sbatch("-t", "0:01", "-o", "/dev/null", "--wrap", "sleep 1000")
+    """Limits are whole minutes, so it is moved to the past while the job runs."""
+    job_id = quiet.sbatch("-t", "0:01", "-o", "limit.out", "--wrap", "echo here; sleep 1000")
     quiet.wait_state(job_id, "RUNNING")
     assert quiet.job(job_id)["TimeLimit"] == "00:01:00"
+    until(lambda: (quiet.work / "limit.out").exists() and "here" in (quiet.work / "limit.out").read_text(), what="output")
+    quiet.ok("scontrol", "update", f"jobid={job_id}", "endtime=now")
+    assert quiet.wait_done(job_id)["JobState"] == "TIMEOUT"
+    assert "DUE TO TIME LIMIT" in (quiet.work / "limit.out").read_text()
 
 
 def test_many_jobs(quiet):

@@ -129,6 +129,7 @@ def test_port_that_is_taken(fresh):
     fresh.up()
     fresh.down()
     with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("", fresh.port))
         s.listen()
         done = fresh.muster("up")
@@ -164,14 +165,14 @@ def test_conf_gives_the_shape(fresh, tmp_path):
         "# a site's file\nClusterName=thesite\nSlurmctldHost=head(10.0.0.254)\nslurmctldport=6817\nAuthType=auth/munge\n"
         "StateSaveLocation=/var/spool/ctld\nGresTypes=gpu\nInclude nodes.conf\n"
         "PartitionName=batch Nodes=gpu[001-002] Default=YES MaxTime=1-0\nPartitionName=all Nodes=ALL\n")
-    (tmp_path / "gres.conf").write_text("NodeName=gpu[001-002] Name=gpu Type=a100 File=/dev/nonesuch[0-1]\n")
+    (tmp_path / "gres.conf").write_text("NodeName=gpu[001-002] Name=gpu Type=a100 File=/dev/nvidia[70-71]\n")
     (tmp_path / "topology.conf").write_text("SwitchName=s1 Nodes=gpu[001-002],login1\n")
     fresh.up("--conf", tmp_path / "slurm.conf")
     assert fresh.ok("sinfo", "-h", "-N", "-p", "all", "-o", "%N %T").split() == [
         "gpu001", "idle", "gpu002", "idle", "login1", "idle"]
     assert "ClusterName=thesite" in fresh.conf.read_text() and fresh.port != 6817
     assert fresh.ok("sinfo", "-h", "-p", "batch", "-o", "%P %l").split() == ["batch*", "1-00:00:00"]
-    assert (fresh.dir / "dev/nonesuch1").exists() and (fresh.dir / "etc/topology.conf").exists()
+    assert (fresh.dir / "dev/nvidia71").exists() and (fresh.dir / "etc/topology.conf").exists()
     assert fresh.ok("srun", "-p", "batch", "--gres=gpu:a100:2", "printenv", "CUDA_VISIBLE_DEVICES").strip() == "0,1"
     assert "running already" in fresh.up("--conf", tmp_path / "slurm.conf").out
 
