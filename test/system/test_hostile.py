@@ -110,11 +110,10 @@ def test_a_credential_is_good_once(cluster):
         wire.Connection(socket.create_connection(("127.0.0.1", cluster.port)), changed)
 
 
-@pytest.mark.parametrize("message", sorted(wire.MESSAGES))
+# shutdown does what it says even when it is empty, and job_wait waits.
+@pytest.mark.parametrize("message", sorted(set(wire.MESSAGES) - {"shutdown", "job_wait"}))
 def test_every_message_with_nothing_in_it(cluster, message):
     """Authenticated, but empty, and much of it not meant for the controller at all."""
-    if message in ("shutdown", "job_wait"):
-        pytest.skip("does what it says, or waits for ever")
     try:
         connection(cluster).call(message, {})
     except (RuntimeError, ConnectionError):
