@@ -338,35 +338,46 @@ static bool value_gpu_bind(const struct source *s, struct buf *out)
 	return put_text(out, s->j->job->spec.gpu_bind);
 }
 
+/* What each task was promised for itself: by the step's own options, or by the job's. */
+static const struct gres_request *per_task(const struct source *s, uint32_t *ret_count)
+{
+	bool of_step = s->scope == JOBENV_TASK && s->j->step->n_gres_per_task;
+
+	*ret_count = of_step ? s->j->step->n_gres_per_task : s->request->n_gres_per_task;
+	return of_step ? s->j->step->gres_per_task : s->request->gres_per_task;
+}
+
 static bool value_tres_per_task(const struct source *s, struct buf *out)
 {
 	const struct resource_request *r = s->request;
+	uint32_t count;
+	const struct gres_request *g = per_task(s, &count);
 
 	if (r->has_cpus_per_task)
 		buf_printf(out, "cpu=%u", r->cpus_per_task);
-	for (uint32_t i = 0; i < r->n_gres_per_task; i++) {
-		const struct gres_request *g = &r->gres_per_task[i];
+	for (uint32_t i = 0; i < count; i++, g++)
 		buf_printf(out, "%sgres/%s%s%s=%llu", out->len ? "," : "", g->name,
 			   str_empty(g->type) ? "" : ":", str_empty(g->type) ? "" : g->type,
 			   (unsigned long long)g->count);
-	}
 	return out->len > 0;
 }
 
-/* GPUs that each task was promised for itself; 0 when tasks share. */
-static uint64_t gpus_per_task(const struct resource_request *r)
+/* 0 when tasks share. */
+static uint64_t gpus_per_task(const struct source *s)
 {
+	uint32_t count;
+	const struct gres_request *g = per_task(s, &count);
 	uint64_t total = 0;
 
-	for (uint32_t i = 0; i < r->n_gres_per_task; i++)
-		if (str_eq(r->gres_per_task[i].name, "gpu"))
-			total += r->gres_per_task[i].count;
+	for (uint32_t i = 0; i < count; i++)
+		if (str_eq(g[i].name, "gpu"))
+			total += g[i].count;
 	return total;
 }
 
 static bool value_tres_bind(const struct source *s, struct buf *out)
 {
-	uint64_t each = gpus_per_task(s->request);
+	uint64_t each = gpus_per_task(s);
 
 	if (each)
 		buf_printf(out, "gres/gpu:per_task:%llu", (unsigned long long)each);
@@ -517,7 +528,7 @@ static bool value_task_gpus(const struct source *s, struct buf *out)
 	return put_gpus_of(s,
 			   &(struct gpubind){
 				   .how = s->j->step->gpu_bind,
-				   .per_task = gpus_per_task(s->request),
+				   .per_task = gpus_per_task(s),
 				   .here = s->here,
 				   .gres = s->j->gres,
 				   .gres_count = s->j->gres_count,

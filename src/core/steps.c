@@ -294,6 +294,8 @@ static void describe(const struct share *s, const struct step_command *cmd, stru
 	st->n_argv = r->n_argv;
 	st->work_dir = r->work_dir;
 	st->gpu_bind = r->gpu_bind;
+	st->gres_per_task = r->gres_per_task;
+	st->n_gres_per_task = r->n_gres_per_task;
 	st->cpu_bind = r->cpu_bind;
 	st->uses_pty = r->uses_pty;
 	st->kill_on_bad_exit = r->kill_on_bad_exit;

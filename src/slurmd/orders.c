@@ -77,13 +77,14 @@ static void order_terminate(struct slurmd *d, struct request *r)
 	struct held *h;
 
 	for (size_t i = 0; (h = map_next(&d->held, &i));) {
-		if (h->job_id != t->job_id || h->attempt != t->attempt || h->state >= HELD_ENDED)
+		if (h->job_id != t->job_id || h->attempt != t->attempt || h->state >= HELD_ENDED ||
+		    (t->has_step_id && h->step_id != t->step_id))
 			continue;
 		stepd_terminate(h, t);
 		running++;
 	}
 	log_verbose("job %u attempt %u: terminate, %u steps run here", t->job_id, t->attempt, running);
-	if (!running)
+	if (!running && !t->has_step_id)
 		link_send_clean(d, t->job_id, t->attempt);
 	request_reply(r, &(struct empty){});
 }

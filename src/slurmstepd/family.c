@@ -100,7 +100,7 @@ static void task_exited(struct stepd *s, struct task *t, int status)
 	io_drain(s, t);
 	if ((code || signal) && s->launch.step.kill_on_bad_exit && s->running)
 		stepd_on(s, ON_TERMINATE,
-			 &(struct terminate_job){ .why = "TASK FAILURE",
+			 &(struct terminate_job){ .why = (char *)"DUE TO TASK FAILURE",
 						  .kill_wait_sec = s->launch.kill_wait_sec });
 }
 

@@ -14,7 +14,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -45,23 +44,27 @@ static int connect_to(const struct sockaddr *addr, socklen_t len)
 	return TAKE_FD(fd);
 }
 
-/* A name is looked up only when it is not an address, which keeps resolvers out of the usual case. */
-static int connect_host(const char *host, uint16_t port)
+static int connect_address(const char *text, uint16_t port)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	char service[8];
-	int fd = -EHOSTUNREACH;
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 
-	if (inet_pton(AF_INET, host, &v4.sin_addr) == 1)
+	if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
 		return connect_to((struct sockaddr *)&v4, sizeof(v4));
-	snprintf(service, sizeof(service), "%u", port);
-	if (getaddrinfo(host, service, &hints, &list) != 0)
-		return -EHOSTUNREACH;
-	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
-		fd = connect_to(a->ai_addr, a->ai_addrlen);
-	freeaddrinfo(list);
-	return fd;
+	if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1)
+		return connect_to((struct sockaddr *)&v6, sizeof(v6));
+	return -EINVAL;
+}
+
+static int connect_host(const char *host, uint16_t port)
+{
+	char address[64];
+	int fd = connect_address(host, port);
+
+	if (fd != -EINVAL)
+		return fd;
+	fd = resolve_name(host, address);
+	return fd < 0 ? fd : connect_address(address, port);
 }
 
 int io_connect(struct stepd *s, struct error *err)

@@ -10,6 +10,7 @@
  * it. */
 #include "base/error.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "schema/states.h"
 #include "slurmstepd/stepd.h"
 #include "text/date.h"
@@ -83,20 +84,19 @@ static usec_t wall_clock(void)
 	return (usec_t)now.tv_sec * USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-/* Tools look for this line in the output of jobs. */
+/* Tools look for this line in the output of jobs.  `why` is nothing, or DUE TO and the reason. */
 static void say_cancelled(struct stepd *s, const char *why)
 {
 	const struct launch *l = &s->launch;
 	char when[DATE_TEXT], what[64];
-	bool plain = !why || !*why || strcmp(why, "CANCELLED") == 0;
+	const char *due = str_empty(why) ? "" : " ";
 
 	date_print(wall_clock(), when);
 	if (stepd_is_batch(s))
 		snprintf(what, sizeof(what), "JOB %u", l->job_id);
 	else
 		snprintf(what, sizeof(what), "STEP %u.%u", l->job_id, l->step_id);
-	io_say(s, "*** %s ON %s CANCELLED AT %s%s%s ***", what, l->node_name, when,
-	       plain ? "" : " DUE TO ", plain ? "" : why);
+	io_say(s, "*** %s ON %s CANCELLED AT %s%s%s ***", what, l->node_name, when, due, *due ? why : "");
 }
 
 static enum stepd_mode do_terminate(struct stepd *s, const void *what)

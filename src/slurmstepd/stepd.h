@@ -115,6 +115,9 @@ void io_part(struct stepd *s); /* the last thing before leaving */
 /* A line of our own into the job's standard error. */
 void io_say(struct stepd *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* resolve.c: the address of a host by its name, -EHOSTUNREACH when it has none */
+int resolve_name(const char *name, char ret[64]);
+
 /* files.c: everything is opened as the user */
 int files_open(struct stepd *s, struct task *t, struct error *err);
 int files_write_script(struct stepd *s, struct error *err);

@@ -253,7 +253,7 @@ static void test_terminate(void **state)
 	world_wait_clean(w, 1); /* of the attempt that is not here */
 	assert_int_equal(w->end_count, 0);
 	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 27, .attempt = 1, .kill_wait_sec = 30,
-								  .why = (char *)"TIME LIMIT" });
+								  .why = (char *)"DUE TO TIME LIMIT" });
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].exit_signal, SIGTERM);
 	assert_true(w->ends[0].job_clean);
@@ -287,6 +287,25 @@ static void test_terminate_is_patient(void **state)
 	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 29, .attempt = 1, .kill_wait_sec = 30 });
 	world_wait_ends(w, 1);
 	assert_int_equal(access(world_path(w, "work/tidy"), F_OK), 0);
+}
+
+static void test_terminate_one_step(void **state)
+{
+	struct world *w = *state;
+
+	world_launch(w, world_batch(w, 33, arena_printf(w->arena, "touch ran; %s; exit 8", wait_for_go)));
+	world_launch(w, world_step(w, 33, 1, "sleep 1000"));
+	world_wait_file(w, "work/ran");
+	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 33, .attempt = 1, .kill_wait_sec = 30,
+								  .has_step_id = true, .step_id = 0 });
+	world_wait_ends(w, 1);
+	assert_int_equal(w->ends[0].step_id, 0);
+	assert_int_equal(w->ends[0].exit_signal, SIGTERM);
+	assert_false(w->ends[0].job_clean);
+	world_touch(w, "work/go");
+	world_wait_ends(w, 2);
+	assert_int_equal(w->ends[1].exit_code, 8);
+	assert_int_equal(w->clean_count, 0);
 }
 
 static void test_terminate_nothing(void **state)
@@ -465,6 +484,23 @@ static void test_no_srun(void **state)
 	assert_non_null(strstr(w->ends[0].launch_error, "srun"));
 }
 
+/* srun may say the name of its host. */
+static void test_srun_by_name(void **state)
+{
+	struct world *w = *state;
+	struct launch *l = world_step(w, 51, 1, "echo here");
+
+	l->step.srun_host = (char *)"localhost";
+	world_launch(w, l);
+	world_wait_done(w);
+	assert_string_equal(buf_text(&w->out[0]), "here\n");
+	l->job_id = 52;
+	l->step.srun_host = (char *)"no-such-host.invalid";
+	world_launch(w, l);
+	world_wait_ends(w, 2);
+	assert_non_null(strstr(w->ends[1].launch_error, "no-such-host.invalid"));
+}
+
 static void test_kill_on_bad_exit(void **state)
 {
 	struct world *w = *state;
@@ -584,6 +620,7 @@ int main(void)
 		NODE_TEST(test_terminate),
 		NODE_TEST(test_terminate_stubborn),
 		NODE_TEST(test_terminate_is_patient),
+		NODE_TEST(test_terminate_one_step),
 		NODE_TEST(test_terminate_nothing),
 		NODE_TEST(test_leftovers_are_ended),
 		NODE_TEST(test_signals),
@@ -595,6 +632,7 @@ int main(void)
 		NODE_TEST(test_srun_signal),
 		NODE_TEST(test_srun_goes_away),
 		NODE_TEST(test_no_srun),
+		NODE_TEST(test_srun_by_name),
 		NODE_TEST(test_kill_on_bad_exit),
 		NODE_TEST(test_files_per_task),
 		NODE_TEST(test_terminal),
