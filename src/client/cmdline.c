@@ -35,7 +35,7 @@ static void build_tables(uint32_t cmd, struct getopt_tables *t)
 		if (!(row->cmds & cmd))
 			continue;
 		int takes = takes_value(row);
-		t->options[n++] = (struct option){ row->name, takes, NULL, LONG_BASE + i };
+		t->options[n++] = (struct option) { row->name, takes, NULL, LONG_BASE + i };
 		if (!row->letter)
 			continue;
 		t->letters[at++] = row->letter[0];
@@ -43,7 +43,7 @@ static void build_tables(uint32_t cmd, struct getopt_tables *t)
 			t->letters[at++] = ':';
 	}
 	t->letters[at] = 0;
-	t->options[n] = (struct option){};
+	t->options[n] = (struct option) {};
 }
 
 static const struct query_option_row *row_of(uint32_t cmd, int code)
@@ -63,7 +63,9 @@ static int unknown_option(uint32_t cmd, const char *word, int letter, struct err
 	if (letter && (letter >= LONG_BASE || strncmp(word, "--", 2) != 0))
 		return letter >= LONG_BASE
 			       ? error_set(err, -EINVAL, "option '%s' takes no value", word)
-			       : error_set(err, -EINVAL, "unknown option '-%c'; --help lists the options", letter);
+			       : error_set(err, -EINVAL,
+					   "unknown option '-%c'; --help lists the options",
+					   letter);
 	const char *names[QUERY_OPTION_ROW_COUNT];
 	size_t count = 0;
 	for (int i = 0; i < QUERY_OPTION_ROW_COUNT; i++)
@@ -72,8 +74,11 @@ static int unknown_option(uint32_t cmd, const char *word, int letter, struct err
 	char name[64];
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	const char *near = str_closest(name, names, count);
-	return near ? error_set(err, -EINVAL, "unknown or ambiguous option '--%s'; did you mean '--%s'?", name, near)
-		    : error_set(err, -EINVAL, "unknown option '--%s'; --help lists the options", name);
+	return near ? error_set(err, -EINVAL,
+				"unknown or ambiguous option '--%s'; did you mean '--%s'?", name,
+				near)
+		    : error_set(err, -EINVAL, "unknown option '--%s'; --help lists the options",
+				name);
 }
 
 static int apply(const struct cmdline *c, const struct query_option_row *row, const char *value,
@@ -148,7 +153,8 @@ void cmdline_help(uint32_t cmd, const char *usage, struct buf *out)
 		const char *open = !row->value ? "" : row->value[0] == '[' ? "[=" : "=";
 		snprintf(name, sizeof(name), "--%s%s%s", row->name, open,
 			 !row->value ? "" : row->value + (row->value[0] == '['));
-		buf_printf(out, "  %s%s%s %-24s %s\n", row->letter ? "-" : " ", row->letter ? row->letter : " ",
-			   row->letter ? "," : " ", name, row->help);
+		buf_printf(out, "  %s%s%s %-24s %s\n", row->letter ? "-" : " ",
+			   row->letter ? row->letter : " ", row->letter ? "," : " ", name,
+			   row->help);
 	}
 }

@@ -189,13 +189,14 @@ VALUE(cpus_per_tres)
 VALUE(mem_per_tres)
 {
 	if (j->spec.request.has_mem_per_gpu_mib)
-		buf_printf(out, "gres/gpu:%llu", (unsigned long long)j->spec.request.mem_per_gpu_mib);
+		buf_printf(out, "gres/gpu:%llu",
+			   (unsigned long long)j->spec.request.mem_per_gpu_mib);
 }
 
 VALUE(min_memory)
 {
 	const struct resource_request *r = &j->spec.request;
-	uint64_t mib = r->has_mem_per_node_mib ? r->mem_per_node_mib
+	uint64_t mib = r->has_mem_per_node_mib  ? r->mem_per_node_mib
 		       : r->has_mem_per_cpu_mib ? r->mem_per_cpu_mib
 						: 0;
 	text_put_memory(c, mib, out);
@@ -214,7 +215,8 @@ VALUE(ntasks_per_node)
 
 VALUE(tres_per_node)
 {
-	gres_requests_print(j->spec.request.gres_per_node, j->spec.request.n_gres_per_node, ':', out);
+	gres_requests_print(j->spec.request.gres_per_node, j->spec.request.n_gres_per_node, ':',
+			    out);
 }
 
 VALUE(tres_per_job)
@@ -224,7 +226,8 @@ VALUE(tres_per_job)
 
 VALUE(tres_per_socket)
 {
-	gres_requests_print(j->spec.request.gres_per_socket, j->spec.request.n_gres_per_socket, ':', out);
+	gres_requests_print(j->spec.request.gres_per_socket, j->spec.request.n_gres_per_socket, ':',
+			    out);
 }
 
 VALUE(tres_per_task)
@@ -654,8 +657,8 @@ void job_column(const void *ctx, const void *obj, const struct column_row *row, 
 		put_number(v->number(ctx, obj), out);
 }
 
-bool job_column_number(const struct show_context *c, const struct job *j, const struct column_row *row,
-		       int64_t *ret)
+bool job_column_number(const struct show_context *c, const struct job *j,
+		       const struct column_row *row, int64_t *ret)
 {
 	const struct job_value *v = value_of(row);
 	if (v->number)
@@ -680,7 +683,8 @@ void job_fields_add(struct job_fields *f, const char *names)
 		size_t first = strcspn(names, ",.");
 		f->job |= 1ull << tag_of(&job_record, names, first);
 		if (first < len)
-			f->spec |= 1ull << tag_of(&job_spec_record, names + first + 1, len - first - 1);
+			f->spec |= 1ull
+				   << tag_of(&job_spec_record, names + first + 1, len - first - 1);
 		names += len + (names[len] == ',');
 	}
 }

@@ -24,8 +24,8 @@ void job_column(const void *ctx, const void *obj, const struct column_row *row, 
 void step_column(const void *ctx, const void *obj, const struct column_row *row, struct buf *out);
 
 /* A number that sorts like the column; false when it sorts as text. */
-bool job_column_number(const struct show_context *c, const struct job *j, const struct column_row *row,
-		       int64_t *ret);
+bool job_column_number(const struct show_context *c, const struct job *j,
+		       const struct column_row *row, int64_t *ret);
 bool step_column_number(const struct show_context *c, const struct job_step *s,
 			const struct column_row *row, int64_t *ret);
 

@@ -19,7 +19,8 @@
 #include <string.h>
 
 #define VALUE(name)                                                                                \
-	static void name(UNUSED const struct show_context *c, const struct node_group *g, struct buf *out)
+	static void name(UNUSED const struct show_context *c, const struct node_group *g,          \
+			 struct buf *out)
 /* The value of one node, or of the first of several that are equal in it. */
 #define NODE_VALUE(fn, expr)                                                                       \
 	VALUE(fn)                                                                                  \
@@ -366,7 +367,8 @@ VALUE(nodes)
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-static void (*const node_values[])(const struct show_context *, const struct node_group *, struct buf *) = {
+static void (*const node_values[])(const struct show_context *, const struct node_group *,
+				   struct buf *) = {
 	[COLUMN_VALUE_ALLOC_MEM] = alloc_mem,
 	[COLUMN_VALUE_ALLOC_NODES] = alloc_nodes,
 	[COLUMN_VALUE_AVAILABLE] = available,

@@ -30,15 +30,15 @@ struct node_groups {
 };
 
 struct node_filter {
-	const char *states;     /* as node_states_check accepts; NULL is any */
-	char *const *names;     /* NULL is any */
+	const char *states; /* as node_states_check accepts; NULL is any */
+	char *const *names; /* NULL is any */
 	uint32_t name_count;
 	char *const *partitions;
 	uint32_t partition_count;
-	bool hidden;            /* hidden partitions too */
-	bool responding, dead;  /* only those */
-	bool with_reason;       /* only down, drained or failed ones with a reason */
-	bool per_node;          /* -N: a line for each node and partition */
+	bool hidden;           /* hidden partitions too */
+	bool responding, dead; /* only those */
+	bool with_reason;      /* only down, drained or failed ones with a reason */
+	bool per_node;         /* -N: a line for each node and partition */
 	bool exact;
 };
 

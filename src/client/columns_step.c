@@ -8,7 +8,8 @@
 #include "text/duration.h"
 
 #define VALUE(name)                                                                                \
-	static void name(UNUSED const struct show_context *c, const struct job_step *s, struct buf *out)
+	static void name(UNUSED const struct show_context *c, const struct job_step *s,            \
+			 struct buf *out)
 
 VALUE(array_job_id)
 {
@@ -123,7 +124,8 @@ VALUE(user)
 		text_put_u64(out, s->job->uid);
 }
 
-static void (*const step_values[])(const struct show_context *, const struct job_step *, struct buf *) = {
+static void (*const step_values[])(const struct show_context *, const struct job_step *,
+				   struct buf *) = {
 	[COLUMN_VALUE_ARRAY_JOB_ID] = array_job_id,
 	[COLUMN_VALUE_ARRAY_TASK_ID] = array_task_id,
 	[COLUMN_VALUE_CLUSTER] = cluster,

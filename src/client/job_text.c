@@ -51,7 +51,8 @@ const char *job_state_word(const struct job *j, bool is_short)
 	if (j->completing)
 		return is_short ? enum_short(&job_flag_enum, JOB_FLAG_COMPLETING)
 				: enum_text(&job_flag_enum, JOB_FLAG_COMPLETING);
-	return is_short ? enum_short(&job_state_enum, j->state) : enum_text(&job_state_enum, j->state);
+	return is_short ? enum_short(&job_state_enum, j->state)
+			: enum_text(&job_state_enum, j->state);
 }
 
 usec_t job_start_time(const struct job *j)
@@ -129,7 +130,8 @@ void job_print_tasks(const struct job *j, const struct show_context *c, struct b
 		text_put_u64(out, j->array_task_id);
 		return;
 	}
-	idset_print((const struct idset_range *)j->array_tasks, j->n_array_tasks, c->task_text_max, out);
+	idset_print((const struct idset_range *)j->array_tasks, j->n_array_tasks, c->task_text_max,
+		    out);
 	if (j->array_limit && !c->bare_tasks) {
 		buf_putc(out, '%');
 		text_put_u64(out, j->array_limit);
@@ -229,7 +231,8 @@ static uint64_t *total_of(struct gres_totals *t, const char *name)
 
 /* One kind of request; the kinds (per node, per task, per job) describe the same devices, so the largest
  * of their totals is what the job asks for. */
-static void total_requests(struct gres_totals *all, const struct gres_request *g, uint32_t count, uint64_t times)
+static void total_requests(struct gres_totals *all, const struct gres_request *g, uint32_t count,
+			   uint64_t times)
 {
 	struct gres_totals kind = {};
 	for (uint32_t i = 0; i < count; i++)
@@ -247,7 +250,8 @@ static uint64_t devices_in(const struct gres_alloc *g)
 	return devices ? devices : g->count;
 }
 
-static void total_allocs(struct gres_totals *t, const struct node_alloc *alloc, uint32_t count, uint64_t *mem)
+static void total_allocs(struct gres_totals *t, const struct node_alloc *alloc, uint32_t count,
+			 uint64_t *mem)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		*mem += alloc[i].mem_mib;
@@ -267,7 +271,8 @@ static void put_tres(const struct show_context *c, uint32_t cpus, uint64_t mem, 
 	buf_printf(out, ",node=%u,billing=%u", nodes, cpus);
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->at[i].count)
-			buf_printf(out, ",gres/%s=%llu", t->at[i].name, (unsigned long long)t->at[i].count);
+			buf_printf(out, ",gres/%s=%llu", t->at[i].name,
+				   (unsigned long long)t->at[i].count);
 }
 
 void job_print_req_tres(const struct job *j, const struct show_context *c, struct buf *out)
@@ -306,7 +311,8 @@ void step_print_tres(const struct step *s, const struct show_context *c, struct 
 	buf_printf(out, "cpu=%u", cpus_in(s->alloc, s->n_alloc));
 	for (uint32_t i = 0; i < t.count; i++)
 		if (t.at[i].count)
-			buf_printf(out, ",gres/%s=%llu", t.at[i].name, (unsigned long long)t.at[i].count);
+			buf_printf(out, ",gres/%s=%llu", t.at[i].name,
+				   (unsigned long long)t.at[i].count);
 	if (mem) {
 		buf_puts(out, ",mem=");
 		text_put_memory(c, mem, out);
@@ -316,11 +322,13 @@ void step_print_tres(const struct step *s, const struct show_context *c, struct 
 
 static bool is_same_kind(const struct gres_alloc *a, const struct gres_alloc *b)
 {
-	return str_eq(a->name, b->name) && str_eq(str_empty(a->type) ? "" : a->type, str_empty(b->type) ? "" : b->type);
+	return str_eq(a->name, b->name) &&
+	       str_eq(str_empty(a->type) ? "" : a->type, str_empty(b->type) ? "" : b->type);
 }
 
 /* All devices of the kind of `like`; those of nodes before `like` were counted with an earlier one. */
-static uint64_t total_of_kind(const struct node_alloc *alloc, uint32_t count, const struct gres_alloc *like)
+static uint64_t total_of_kind(const struct node_alloc *alloc, uint32_t count,
+			      const struct gres_alloc *like)
 {
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -338,7 +346,8 @@ static bool is_first_of_kind(const struct node_alloc *alloc, const struct gres_a
 				return &alloc[i].gres[k] == g;
 }
 
-void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_index, struct buf *out)
+void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_index,
+		      struct buf *out)
 {
 	bool first = true;
 	for (uint32_t i = 0; i < count; i++) {
@@ -349,7 +358,8 @@ void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_
 			buf_printf(out, "%s%s", first ? "" : ",", g->name);
 			if (!str_empty(g->type))
 				buf_printf(out, ":%s", g->type);
-			buf_printf(out, ":%llu", (unsigned long long)total_of_kind(alloc, count, g));
+			buf_printf(out, ":%llu",
+				   (unsigned long long)total_of_kind(alloc, count, g));
 			if (with_index && !bitset_empty(&g->devices)) {
 				buf_puts(out, "(IDX:");
 				bitset_print(&g->devices, out);

@@ -12,7 +12,7 @@
 struct buf;
 
 struct show_context {
-	usec_t now;              /* of the controller, when it answered */
+	usec_t now; /* of the controller, when it answered */
 	const char *cluster;
 	const char *time_format; /* SLURM_TIME_FORMAT; NULL is the standard one */
 	uint32_t task_text_max;  /* SLURM_BITSTR_LEN; 0 is no limit */
@@ -26,8 +26,9 @@ void show_context_init(struct show_context *c);
 
 bool job_is_pending(const struct job *j);
 bool job_is_ended(const struct job *j);
-const char *job_state_word(const struct job *j, bool is_short); /* COMPLETING comes before the base state */
-usec_t job_start_time(const struct job *j);                     /* also when only expected; 0: unknown */
+const char *job_state_word(const struct job *j,
+			   bool is_short);  /* COMPLETING comes before the base state */
+usec_t job_start_time(const struct job *j); /* also when only expected; 0: unknown */
 usec_t job_end_time(const struct job *j);
 usec_t job_run_time(const struct job *j, usec_t now);
 uint32_t job_node_count(const struct job *j);
@@ -47,7 +48,8 @@ void job_print_req_tres(const struct job *j, const struct show_context *c, struc
 void job_print_alloc_tres(const struct job *j, const struct show_context *c, struct buf *out);
 void step_print_tres(const struct step *s, const struct show_context *c, struct buf *out);
 /* gpu:a100:4 over all of `alloc`, with the devices of the first node behind it when asked. */
-void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_index, struct buf *out);
+void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_index,
+		      struct buf *out);
 
 enum job_file { JOB_FILE_IN, JOB_FILE_OUT, JOB_FILE_ERR };
 void job_print_file(const struct job *j, enum job_file which, bool expand, struct buf *out);

@@ -17,8 +17,10 @@ enum { TASK_ID_MAX = 4000001, QUOTE_MAX = 64 };
 
 static int malformed(const char *word, struct error *err)
 {
-	return error_set(err, -EINVAL, "'%.*s' is no job; write a number, 36_4 for a task of an array, 36.0 for a step",
-			 QUOTE_MAX, word);
+	return error_set(
+		err, -EINVAL,
+		"'%.*s' is no job; write a number, 36_4 for a task of an array, 36.0 for a step",
+		QUOTE_MAX, word);
 }
 
 static int parse_step(const char *text, struct jobref *ret)
@@ -35,14 +37,16 @@ static int parse_step(const char *text, struct jobref *ret)
 	return 0;
 }
 
-static int add_tasks(const char *tasks, struct jobref ref, struct arena *a, struct jobrefs *ret, struct error *err)
+static int add_tasks(const char *tasks, struct jobref ref, struct arena *a, struct jobrefs *ret,
+		     struct error *err)
 {
 	struct array_spec spec;
 	int r = array_parse(tasks, TASK_ID_MAX, a, &spec, err);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < spec.ids.count; i++)
-		for (uint32_t task = spec.ids.ranges[i].first; task <= spec.ids.ranges[i].last; task++) {
+		for (uint32_t task = spec.ids.ranges[i].first; task <= spec.ids.ranges[i].last;
+		     task++) {
 			ref.task = task;
 			vec_push(&ret->at, ref);
 		}

@@ -24,6 +24,7 @@ struct jobrefs {
 };
 
 /* Appends what a comma separated list names; commas inside brackets belong to the tasks. */
-NODISCARD int jobrefs_parse(const char *text, struct arena *a, struct jobrefs *ret, struct error *err);
+NODISCARD int jobrefs_parse(const char *text, struct arena *a, struct jobrefs *ret,
+			    struct error *err);
 /* Ids and tasks into the filter; with `step` only those that name that step. */
 void jobrefs_to_filter(const struct jobrefs *refs, struct arena *a, struct job_filter *f);

@@ -4,7 +4,7 @@
  * For each partition and each of its nodes that passes the filter, the texts of the columns that must agree
  * are put together into a key, and the key finds the line.  The key is printed by the very functions that
  * print the columns, so what is on one line is equal to the reader's eyes by construction.  Without a
- * column of the partition in the format a node may reach the same line from two partitions; it counts once. */
+ * column of the partition in the format a node may reach a line from two partitions; it counts once. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
@@ -57,7 +57,8 @@ static void build_key(struct grouping *g, const struct node_group *one)
 	buf_clear(&g->key);
 	for (size_t i = 0; i < g->table->columns.count; i++) {
 		const struct column_row *row = g->table->columns.at[i].row;
-		if (!row || row->merge == COLUMN_MERGE_SUM || (row->merge == COLUMN_MERGE_RANGE && !g->filter->exact))
+		if (!row || row->merge == COLUMN_MERGE_SUM ||
+		    (row->merge == COLUMN_MERGE_RANGE && !g->filter->exact))
 			continue;
 		node_column(g->context, one, row, &g->key);
 		buf_putc(&g->key, '\x1f');
@@ -86,7 +87,8 @@ static struct node_group *group_for(struct grouping *g, const struct partition *
 	return found;
 }
 
-static void group_add(struct grouping *g, struct node_group *to, const struct node *n, uint32_t index)
+static void group_add(struct grouping *g, struct node_group *to, const struct node *n,
+		      uint32_t index)
 {
 	if (bitset_has(&to->members, index))
 		return;

@@ -53,8 +53,8 @@ bool node_status_is_busy(struct node_status s)
 
 bool node_status_is_out(struct node_status s)
 {
-	return s.base == NODE_STATE_DOWN || s.base == NODE_STATE_UNKNOWN || s.base == NODE_STATE_FUTURE ||
-	       s.flags & (FLAG(DRAIN) | FLAG(FAIL));
+	return s.base == NODE_STATE_DOWN || s.base == NODE_STATE_UNKNOWN ||
+	       s.base == NODE_STATE_FUTURE || s.flags & (FLAG(DRAIN) | FLAG(FAIL));
 }
 
 uint32_t node_status_number(struct node_status s)
@@ -69,7 +69,8 @@ void node_status_print(struct node_status s, struct buf *out)
 		buf_putc(out, '*');
 	for (size_t i = 0; i < node_flag_enum.count; i++) {
 		const struct enum_value *v = &node_flag_enum.values[i];
-		if (v->number != NODE_FLAG_NO_RESPOND && node_status_has(s, (enum node_flag)v->number))
+		if (v->number != NODE_FLAG_NO_RESPOND &&
+		    node_status_has(s, (enum node_flag)v->number))
 			buf_printf(out, "+%s", v->text);
 	}
 }
@@ -82,14 +83,17 @@ static struct word choose_word(struct node_status s)
 {
 	bool busy = node_status_is_busy(s);
 	if (node_status_has(s, NODE_FLAG_DRAIN))
-		return busy ? (struct word){ "DRAINING", "DRNG" } : (struct word){ "DRAINED", "DRAIN" };
+		return busy ? (struct word) { "DRAINING", "DRNG" }
+			    : (struct word) { "DRAINED", "DRAIN" };
 	if (node_status_has(s, NODE_FLAG_FAIL))
-		return busy ? (struct word){ "FAILING", "FAILG" } : (struct word){ "FAIL", "FAIL" };
+		return busy ? (struct word) { "FAILING", "FAILG" }
+			    : (struct word) { "FAIL", "FAIL" };
 	if (node_status_has(s, NODE_FLAG_COMPLETING) && s.base == NODE_STATE_IDLE)
-		return (struct word){ "COMPLETING", "COMP" };
+		return (struct word) { "COMPLETING", "COMP" };
 	if (node_status_has(s, NODE_FLAG_PLANNED) && s.base == NODE_STATE_IDLE)
-		return (struct word){ "PLANNED", "PLND" };
-	return (struct word){ enum_text(&node_state_enum, s.base), enum_short(&node_state_enum, s.base) };
+		return (struct word) { "PLANNED", "PLND" };
+	return (struct word) { enum_text(&node_state_enum, s.base),
+			       enum_short(&node_state_enum, s.base) };
 }
 
 static const char *choose_sign(struct node_status s)
@@ -114,11 +118,11 @@ void node_status_print_word(struct node_status s, bool is_short, struct buf *out
 /* ---- matching ---------------------------------------------------------------------------------- */
 
 enum match {
-	MATCH_BASE,   /* the base state, whatever the flags */
+	MATCH_BASE, /* the base state, whatever the flags */
 	MATCH_FLAG,
 	MATCH_IDLE_FLAG, /* the flag on a node that is not busy */
 	MATCH_BUSY_FLAG,
-	MATCH_NEVER,  /* a word of Slurm's for what does not exist here yet */
+	MATCH_NEVER, /* a word of Slurm's for what does not exist here yet */
 };
 
 static const struct {
@@ -166,7 +170,8 @@ static bool is_word(const char *word, const char *s, size_t len)
 static int word_find(const char *s, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_COUNT(state_words); i++)
-		if (is_word(state_words[i].text, s, len) || is_word(state_words[i].short_text, s, len))
+		if (is_word(state_words[i].text, s, len) ||
+		    is_word(state_words[i].short_text, s, len))
 			return (int)i;
 	return -1;
 }
@@ -177,10 +182,11 @@ int node_states_check(const char *list, struct error *err)
 		p += *p == '~';
 		size_t n = strcspn(p, ",+&");
 		if (!is_word("all", p, n) && word_find(p, n) < 0)
-			return error_set(err, -EINVAL,
-					 "'%.*s' is no state of a node; states are idle, mixed, allocated, down, "
-					 "drain, drained, draining, completing, planned, fail, no_respond, unknown",
-					 (int)(n < 64 ? n : 64), p);
+			return error_set(
+				err, -EINVAL,
+				"'%.*s' is no state of a node; states are idle, mixed, allocated, down, "
+				"drain, drained, draining, completing, planned, fail, no_respond, unknown",
+				(int)(n < 64 ? n : 64), p);
 		p += n;
 		p += *p != 0;
 	}

@@ -66,7 +66,8 @@ static struct gres_sum sum_of_kind(const struct node *n, const struct node_gres 
 			continue;
 		s.count += g->count;
 		s.used += used_in(g);
-		for (uint32_t d = bitset_next(&g->used, 0); d != BITSET_NONE; d = bitset_next(&g->used, d + 1))
+		for (uint32_t d = bitset_next(&g->used, 0); d != BITSET_NONE;
+		     d = bitset_next(&g->used, d + 1))
 			bitset_add(&s.devices, g->first + d);
 	}
 	return s;
@@ -128,7 +129,8 @@ static void put_gres_tres(const struct node *n, bool used, struct buf *out)
 			total += used ? used_in(&n->gres[k]) : n->gres[k].count;
 		}
 		if (first && total)
-			buf_printf(out, ",gres/%s=%llu", n->gres[i].name, (unsigned long long)total);
+			buf_printf(out, ",gres/%s=%llu", n->gres[i].name,
+				   (unsigned long long)total);
 	}
 }
 

@@ -9,8 +9,8 @@ struct show_context;
 
 uint32_t node_cpus(const struct node *n);
 uint32_t node_cpus_used(const struct node *n);
-void node_print_gres(const struct node *n, struct buf *out);          /* gpu:a100:4 */
-void node_print_gres_used(const struct node *n, struct buf *out);     /* gpu:a100:2(IDX:0-1) */
+void node_print_gres(const struct node *n, struct buf *out);      /* gpu:a100:4 */
+void node_print_gres_used(const struct node *n, struct buf *out); /* gpu:a100:2(IDX:0-1) */
 void node_print_cfg_tres(const struct node *n, const struct show_context *c, struct buf *out);
 void node_print_alloc_tres(const struct node *n, const struct show_context *c, struct buf *out);
 void node_print_user(const struct node *n, struct buf *out); /* who gave the reason */

@@ -24,8 +24,8 @@ void show_step(const struct job_step *s, const struct show_context *c, struct bu
 void show_node(const struct node *n, const struct show_context *c, struct buf *out);
 void show_partition(const struct partition *p, const struct show_context *c, struct buf *out);
 /* Only the switch `unit`, only those above `node`; NULL is any.  Returns how many were shown. */
-uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit, const char *node,
-		       struct buf *out);
+uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit,
+		       const char *node, struct buf *out);
 
 /* "\n   ", or a blank on one line. */
 void show_break(const struct show_context *c, struct buf *out);

@@ -79,9 +79,9 @@ static void show_state(const struct job *j, const struct show_context *c, struct
 			out->data[i] = '_';
 	put_key(" Dependency=", j->spec.dependency, out);
 	show_break(c, out);
-	buf_printf(out, "Requeue=%d Restarts=%u BatchFlag=%d Reboot=0 ExitCode=%u:%u",
-		   j->requeue, j->attempt > 1 ? j->attempt - 1 : 0, j->spec.batch,
-		   j->exit_code, j->exit_signal);
+	buf_printf(out, "Requeue=%d Restarts=%u BatchFlag=%d Reboot=0 ExitCode=%u:%u", j->requeue,
+		   j->attempt > 1 ? j->attempt - 1 : 0, j->spec.batch, j->exit_code,
+		   j->exit_signal);
 	if (!c->details)
 		return;
 	show_break(c, out);
@@ -108,7 +108,8 @@ static void show_times(const struct job *j, const struct show_context *c, struct
 	put_time(c, " EndTime=", job_end_time(j), "Unknown", out);
 	put_time(c, " Deadline=", j->spec.has_deadline ? j->spec.deadline : 0, "N/A", out);
 	show_break(c, out);
-	put_time(c, "SuspendTime=None SecsPreSuspend=0 LastSchedEval=", j->last_sched_eval, "Unknown", out);
+	put_time(c, "SuspendTime=None SecsPreSuspend=0 LastSchedEval=", j->last_sched_eval,
+		 "Unknown", out);
 	buf_puts(out, " Scheduler=Main");
 }
 
@@ -164,13 +165,15 @@ static void show_size(const struct job *j, const struct show_context *c, struct 
 	show_break(c, out);
 	buf_puts(out, "Socks/Node=");
 	put_wish(r->has_sockets_per_node, r->sockets_per_node, out);
-	buf_printf(out, " NtasksPerN:B:S:C=%u:0:*:* CoreSpec=*", r->has_ntasks_per_node ? r->ntasks_per_node : 0);
+	buf_printf(out, " NtasksPerN:B:S:C=%u:0:*:* CoreSpec=*",
+		   r->has_ntasks_per_node ? r->ntasks_per_node : 0);
 }
 
 /* Do two nodes of the allocation have the same share?  Then they are on one line. */
 static bool is_equal_share(const struct node_alloc *a, const struct node_alloc *b)
 {
-	if (a->mem_mib != b->mem_mib || a->n_gres != b->n_gres || !bitset_equal(&a->cores, &b->cores))
+	if (a->mem_mib != b->mem_mib || a->n_gres != b->n_gres ||
+	    !bitset_equal(&a->cores, &b->cores))
 		return false;
 	for (uint32_t i = 0; i < a->n_gres; i++)
 		if (!record_equal(&gres_alloc_record, &a->gres[i], &b->gres[i]))
@@ -178,13 +181,14 @@ static bool is_equal_share(const struct node_alloc *a, const struct node_alloc *
 	return true;
 }
 
-static void show_share(const struct node_alloc *first, uint32_t count, const struct node_names *names,
-		       struct buf *out)
+static void show_share(const struct node_alloc *first, uint32_t count,
+		       const struct node_names *names, struct buf *out)
 {
 	AUTO_FREE char **list = mem_grow(NULL, count, sizeof(*list));
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t index = first[i].node;
-		list[i] = names && index < names->count && names->at[index] ? names->at[index] : NULL;
+		list[i] = names && index < names->count && names->at[index] ? names->at[index]
+									    : NULL;
 		if (!list[i])
 			return;
 	}
@@ -196,8 +200,8 @@ static void show_share(const struct node_alloc *first, uint32_t count, const str
 	alloc_print_gres(first, 1, true, out);
 }
 
-static void show_details(const struct job *j, const struct show_context *c, const struct node_names *names,
-			 struct buf *out)
+static void show_details(const struct job *j, const struct show_context *c,
+			 const struct node_names *names, struct buf *out)
 {
 	if (!c->details || !j->n_alloc)
 		return;
@@ -234,13 +238,15 @@ static void show_wishes(const struct job *j, const struct show_context *c, struc
 		put_key("Reservation=", j->spec.reservation, out);
 	}
 	show_break(c, out);
-	buf_printf(out, "OverSubscribe=%s Exclusive=%s Contiguous=%d", r->oversubscribe ? "YES" : "NO",
-		   enum_text(&exclusive_kind_enum, r->exclusive), r->contiguous);
+	buf_printf(out, "OverSubscribe=%s Exclusive=%s Contiguous=%d",
+		   r->oversubscribe ? "YES" : "NO", enum_text(&exclusive_kind_enum, r->exclusive),
+		   r->contiguous);
 	put_key(" Licenses=", r->licenses, out);
 	buf_puts(out, " LicensesAlloc=(null) Network=(null)");
 }
 
-static void show_text(const struct show_context *c, const char *key, const char *value, struct buf *out)
+static void show_text(const struct show_context *c, const char *key, const char *value,
+		      struct buf *out)
 {
 	if (str_empty(value))
 		return;
@@ -250,7 +256,9 @@ static void show_text(const struct show_context *c, const char *key, const char 
 
 static void show_command(const struct job *j, const struct show_context *c, struct buf *out)
 {
-	static const char *const keys[] = { [JOB_FILE_IN] = "StdIn=", [JOB_FILE_OUT] = "StdOut=", [JOB_FILE_ERR] = "StdErr=" };
+	static const char *const keys[] = {
+		[JOB_FILE_IN] = "StdIn=", [JOB_FILE_OUT] = "StdOut=", [JOB_FILE_ERR] = "StdErr="
+	};
 	static const enum job_file order[] = { JOB_FILE_ERR, JOB_FILE_IN, JOB_FILE_OUT };
 	show_break(c, out);
 	buf_puts(out, "Command=");
@@ -307,7 +315,8 @@ static void show_gres(const struct job *j, const struct show_context *c, struct 
 	}
 	if (!str_empty(j->spec.mail_type)) {
 		show_break(c, out);
-		put_key("MailUser=", str_empty(j->spec.mail_user) ? j->user : j->spec.mail_user, out);
+		put_key("MailUser=", str_empty(j->spec.mail_user) ? j->user : j->spec.mail_user,
+			out);
 		put_key(" MailType=", j->spec.mail_type, out);
 	}
 	if (r->has_ntasks_per_gpu) {

@@ -16,7 +16,8 @@ static void show_hardware(const struct node *n, const struct show_context *c, st
 		buf_printf(out, "Arch=%s ", n->facts.arch);
 	buf_printf(out, "CoresPerSocket=%u ", n->conf.cores_per_socket);
 	show_break(c, out);
-	buf_printf(out, "CPUAlloc=%u CPUEfctv=%u CPUTot=%u CPULoad=", node_cpus_used(n), node_cpus(n), node_cpus(n));
+	buf_printf(out, "CPUAlloc=%u CPUEfctv=%u CPUTot=%u CPULoad=", node_cpus_used(n),
+		   node_cpus(n), node_cpus(n));
 	if (n->last_response)
 		buf_printf(out, "%.2f", n->cpu_load);
 	else
@@ -60,7 +61,8 @@ static void show_machine(const struct node *n, const struct show_context *c, str
 		buf_printf(out, "OS=%s ", n->facts.os);
 	}
 	show_break(c, out);
-	buf_printf(out, "RealMemory=%llu AllocMem=%llu FreeMem=", (unsigned long long)n->conf.real_memory_mib,
+	buf_printf(out, "RealMemory=%llu AllocMem=%llu FreeMem=",
+		   (unsigned long long)n->conf.real_memory_mib,
 		   (unsigned long long)n->used_mem_mib);
 	if (n->free_mem_mib) /* nothing is known before the first heartbeat */
 		buf_printf(out, "%llu", (unsigned long long)n->free_mem_mib);
@@ -69,7 +71,8 @@ static void show_machine(const struct node *n, const struct show_context *c, str
 	buf_printf(out, " Sockets=%u Boards=%u", n->conf.sockets, n->conf.boards);
 	if (n->conf.mem_spec_limit_mib) {
 		show_break(c, out);
-		buf_printf(out, "MemSpecLimit=%llu", (unsigned long long)n->conf.mem_spec_limit_mib);
+		buf_printf(out, "MemSpecLimit=%llu",
+			   (unsigned long long)n->conf.mem_spec_limit_mib);
 	}
 }
 
@@ -78,8 +81,9 @@ static void show_state(const struct node *n, const struct show_context *c, struc
 	show_break(c, out);
 	buf_puts(out, "State=");
 	node_status_print(node_status_of(n), out);
-	buf_printf(out, " ThreadsPerCore=%u TmpDisk=%llu Weight=%u Owner=N/A MCS_label=N/A", n->conf.threads_per_core,
-		   (unsigned long long)n->conf.tmp_disk_mib, n->conf.weight);
+	buf_printf(out, " ThreadsPerCore=%u TmpDisk=%llu Weight=%u Owner=N/A MCS_label=N/A",
+		   n->conf.threads_per_core, (unsigned long long)n->conf.tmp_disk_mib,
+		   n->conf.weight);
 	if (!str_empty(n->partitions)) {
 		show_break(c, out);
 		buf_printf(out, "Partitions=%s ", n->partitions);

@@ -38,7 +38,8 @@ static void put_access(const char *what, const char *allow, const char *deny, st
 		buf_printf(out, " Allow%s=%s", what, str_empty(allow) ? "ALL" : allow);
 }
 
-static void show_access(const struct partition_conf *p, const struct show_context *c, struct buf *out)
+static void show_access(const struct partition_conf *p, const struct show_context *c,
+			struct buf *out)
 {
 	buf_puts(out, "AllowGroups=");
 	text_put_or(p->allow_groups, "ALL", out);
@@ -53,11 +54,13 @@ static void show_access(const struct partition_conf *p, const struct show_contex
 	text_put_or(p->qos, "N/A", out);
 }
 
-static void show_limits(const struct partition_conf *p, const struct show_context *c, struct buf *out)
+static void show_limits(const struct partition_conf *p, const struct show_context *c,
+			struct buf *out)
 {
 	put_limit("DefaultTime=", p->default_time, "NONE", out);
-	buf_printf(out, " DisableRootJobs=%s Exclusive=%s GraceTime=%u Hidden=%s", yes_no(p->disable_root_jobs),
-		   enum_text(&exclusive_kind_enum, p->exclusive), p->grace_time, yes_no(p->hidden));
+	buf_printf(out, " DisableRootJobs=%s Exclusive=%s GraceTime=%u Hidden=%s",
+		   yes_no(p->disable_root_jobs), enum_text(&exclusive_kind_enum, p->exclusive),
+		   p->grace_time, yes_no(p->hidden));
 	show_break(c, out);
 	put_count("MaxNodes=", p->max_nodes, out);
 	put_limit(" MaxTime=", p->max_time, "UNLIMITED", out);
@@ -68,8 +71,10 @@ static void show_limits(const struct partition_conf *p, const struct show_contex
 	buf_puts(out, "Nodes=");
 	text_put_or(p->nodes, "(null)", out);
 	show_break(c, out);
-	buf_printf(out, "PriorityJobFactor=%u PriorityTier=%u RootOnly=%s ReqResv=%s OverSubscribe=",
-		   p->priority_job_factor, p->priority_tier, yes_no(p->root_only), yes_no(p->req_resv));
+	buf_printf(out,
+		   "PriorityJobFactor=%u PriorityTier=%u RootOnly=%s ReqResv=%s OverSubscribe=",
+		   p->priority_job_factor, p->priority_tier, yes_no(p->root_only),
+		   yes_no(p->req_resv));
 	text_put_or(p->oversubscribe, "NO", out);
 	show_break(c, out);
 	buf_puts(out, "OverTimeLimit=");
@@ -82,7 +87,8 @@ static void show_limits(const struct partition_conf *p, const struct show_contex
 }
 
 /* Memory is limited for each node or for each CPU. */
-static void put_memory(const char *what, bool per_cpu, uint64_t cpu, bool per_node, uint64_t node, struct buf *out)
+static void put_memory(const char *what, bool per_cpu, uint64_t cpu, bool per_node, uint64_t node,
+		       struct buf *out)
 {
 	buf_printf(out, "%sMemPer%s=", what, per_cpu ? "CPU" : "Node");
 	if (per_cpu)
@@ -109,11 +115,11 @@ void show_partition(const struct partition *part, const struct show_context *c, 
 	buf_puts(out, "JobDefaults=");
 	text_put_or(p->job_defaults, "(null)", out);
 	show_break(c, out);
-	put_memory("Def", p->has_def_mem_per_cpu_mib, p->def_mem_per_cpu_mib, p->has_def_mem_per_node_mib,
-		   p->def_mem_per_node_mib, out);
+	put_memory("Def", p->has_def_mem_per_cpu_mib, p->def_mem_per_cpu_mib,
+		   p->has_def_mem_per_node_mib, p->def_mem_per_node_mib, out);
 	buf_putc(out, ' ');
-	put_memory("Max", p->has_max_mem_per_cpu_mib, p->max_mem_per_cpu_mib, p->has_max_mem_per_node_mib,
-		   p->max_mem_per_node_mib, out);
+	put_memory("Max", p->has_max_mem_per_cpu_mib, p->max_mem_per_cpu_mib,
+		   p->has_max_mem_per_node_mib, p->max_mem_per_node_mib, out);
 	show_break(c, out);
 	buf_puts(out, "TRES=");
 	text_put_or(part->tres, "(null)", out);

@@ -50,7 +50,8 @@ void show_step(const struct job_step *s, const struct show_context *c, struct bu
 	if (!is_batch)
 		put_distribution(st->distribution, out);
 	show_break(c, out);
-	buf_printf(out, "SrunHost:Pid=%s:%u", str_empty(st->srun_host) ? "(null)" : st->srun_host, st->srun_pid);
+	buf_printf(out, "SrunHost:Pid=%s:%u", str_empty(st->srun_host) ? "(null)" : st->srun_host,
+		   st->srun_pid);
 	if (!is_batch) {
 		show_break(c, out);
 		buf_puts(out, "TresPerStep=");

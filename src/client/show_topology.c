@@ -23,13 +23,15 @@ struct below {
 	uint32_t level;
 };
 
-static void collect(const struct tree *t, const struct switch_conf *s, size_t depth, struct below *ret)
+static void collect(const struct tree *t, const struct switch_conf *s, size_t depth,
+		    struct below *ret)
 {
 	struct hostlist names = {};
 	if (!str_empty(s->nodes) && hostlist_expand(s->nodes, t->arena, &names, NULL) >= 0)
 		for (uint32_t i = 0; i < names.count; i++)
 			vec_push(&ret->nodes, names.names[i]);
-	if (str_empty(s->switches) || depth == t->count || hostlist_expand(s->switches, t->arena, &names, NULL) < 0)
+	if (str_empty(s->switches) || depth == t->count ||
+	    hostlist_expand(s->switches, t->arena, &names, NULL) < 0)
 		return;
 	uint32_t highest = 0;
 	for (uint32_t i = 0; i < names.count; i++) {
@@ -52,8 +54,8 @@ static bool has_node(const struct below *b, const char *node)
 	return false;
 }
 
-uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit, const char *node,
-		       struct buf *out)
+uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit,
+		       const char *node, struct buf *out)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct tree t = { switches, count, a };
@@ -63,8 +65,8 @@ uint32_t show_topology(const struct switch_conf *switches, size_t count, const c
 		struct below b = {};
 		collect(&t, s, 0, &b);
 		if ((!unit || str_eq(unit, s->name)) && (!node || has_node(&b, node))) {
-			buf_printf(out, "SwitchName=%s Level=%u LinkSpeed=%s Nodes=", s->name, b.level,
-				   str_empty(s->link_speed) ? "1" : s->link_speed);
+			buf_printf(out, "SwitchName=%s Level=%u LinkSpeed=%s Nodes=", s->name,
+				   b.level, str_empty(s->link_speed) ? "1" : s->link_speed);
 			hostlist_compress(b.nodes.at, (uint32_t)b.nodes.count, out);
 			if (!str_empty(s->switches))
 				buf_printf(out, " Switches=%s", s->switches);

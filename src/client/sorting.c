@@ -12,7 +12,7 @@
 
 int sorting_parse(struct sorting *s, enum column_of of, const char *text, struct error *err)
 {
-	*s = (struct sorting){};
+	*s = (struct sorting) {};
 	for (const char *p = text; *p; p++) {
 		if (*p == ',')
 			continue;
@@ -23,9 +23,13 @@ int sorting_parse(struct sorting *s, enum column_of of, const char *text, struct
 		}
 		const struct column_row *row = *p ? column_by_letter(of, *p) : NULL;
 		if (!row)
-			return error_set(err, -EINVAL, "cannot sort by '%s': write letters of the format, as in 'P,-t'", text);
+			return error_set(
+				err, -EINVAL,
+				"cannot sort by '%s': write letters of the format, as in 'P,-t'",
+				text);
 		if (s->count == SORT_KEYS_MAX)
-			return error_set(err, -EINVAL, "'%s' has more than %d letters", text, SORT_KEYS_MAX);
+			return error_set(err, -EINVAL, "'%s' has more than %d letters", text,
+					 SORT_KEYS_MAX);
 		s->keys[s->count].row = row;
 		s->keys[s->count].descending = descending;
 		s->keys[s->count++].configured = configured;
@@ -47,8 +51,9 @@ static int compare(const void *pa, const void *pb, void *arg)
 		const struct sort_value *x = &a->values[i], *y = &b->values[i];
 		int order;
 		if (x->text && y->text)
-			order = s->keys[i].row->value == COLUMN_VALUE_NODE_LIST ? hostname_compare(x->text, y->text)
-										 : strcmp(x->text, y->text);
+			order = s->keys[i].row->value == COLUMN_VALUE_NODE_LIST
+					? hostname_compare(x->text, y->text)
+					: strcmp(x->text, y->text);
 		else
 			order = (x->number > y->number) - (x->number < y->number);
 		if (order)
@@ -67,7 +72,8 @@ void sorting_apply(const struct sorting *s, sort_value_fn value, const void *ctx
 		lines[i].obj = objs[i];
 		lines[i].position = i;
 		for (uint32_t k = 0; k < s->count; k++)
-			lines[i].values[k] = value(ctx, objs[i], s->keys[k].row, s->keys[k].configured, a);
+			lines[i].values[k] = value(ctx, objs[i], s->keys[k].row,
+						   s->keys[k].configured, a);
 	}
 	qsort_r(lines, count, sizeof(*lines), compare, (void *)(uintptr_t)s);
 	for (size_t i = 0; i < count; i++)

@@ -30,9 +30,11 @@ struct sort_value {
 };
 
 /* The value of key `row` for `obj`; memory in `a`. */
-typedef struct sort_value (*sort_value_fn)(const void *ctx, const void *obj, const struct column_row *row,
-					   bool configured, struct arena *a);
+typedef struct sort_value (*sort_value_fn)(const void *ctx, const void *obj,
+					   const struct column_row *row, bool configured,
+					   struct arena *a);
 
-NODISCARD int sorting_parse(struct sorting *s, enum column_of of, const char *text, struct error *err);
+NODISCARD int sorting_parse(struct sorting *s, enum column_of of, const char *text,
+			    struct error *err);
 void sorting_apply(const struct sorting *s, sort_value_fn value, const void *ctx, const void **objs,
 		   size_t count, struct arena *a);

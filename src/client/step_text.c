@@ -10,7 +10,10 @@
 
 const char *step_word(unsigned id)
 {
-	return id == STEP_BATCH ? "batch" : id == STEP_EXTERN ? "extern" : id == STEP_INTERACTIVE ? "interactive" : NULL;
+	return id == STEP_BATCH         ? "batch"
+	       : id == STEP_EXTERN      ? "extern"
+	       : id == STEP_INTERACTIVE ? "interactive"
+					: NULL;
 }
 
 void step_print_id(const struct job_step *s, const struct show_context *c, struct buf *out)

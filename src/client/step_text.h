@@ -6,7 +6,8 @@ struct buf;
 struct job_step;
 struct show_context;
 
-void step_print_id(const struct job_step *s, const struct show_context *c, struct buf *out); /* 2229_3.batch */
+void step_print_id(const struct job_step *s, const struct show_context *c,
+		   struct buf *out); /* 2229_3.batch */
 void step_print_name(const struct job_step *s, struct buf *out);
 void step_print_nodes(const struct job_step *s, struct buf *out);
 void step_print_tres_per_node(const struct job_step *s, struct buf *out); /* gres/gpu:2 */

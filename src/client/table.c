@@ -51,14 +51,15 @@ static void add_all(struct table *t)
 {
 	for (size_t i = 0; i < COLUMN_ROW_COUNT; i++)
 		if (columns_table[i].of == t->of && columns_table[i].letter)
-			vec_push(&t->columns, (struct table_column){ .row = &columns_table[i], .text = "|" });
+			vec_push(&t->columns,
+				 (struct table_column) { .row = &columns_table[i], .text = "|" });
 	t->columns.at[t->columns.count - 1].text = "";
 }
 
 void table_parse_letters(struct table *t, enum column_of of, const char *format, struct arena *a,
 			 struct buf *complaints)
 {
-	*t = (struct table){ .of = of, .scratch = ARENA_NEW(a, struct buf) };
+	*t = (struct table) { .of = of, .scratch = ARENA_NEW(a, struct buf) };
 	size_t n = literal_length(format);
 	t->lead = arena_strndup(a, format, n);
 	for (const char *p = format + n; *p;) {
@@ -75,7 +76,8 @@ void table_parse_letters(struct table *t, enum column_of of, const char *format,
 		p = parse_width(p, &c);
 		c.row = column_by_letter(of, *p);
 		if (!c.row) {
-			buf_printf(complaints, "Invalid job format specification: %c\n", *p ? *p : ' ');
+			buf_printf(complaints, "Invalid job format specification: %c\n",
+				   *p ? *p : ' ');
 			n = literal_length(start + 1) + 1;
 			c.width = 0;
 			c.text = arena_strndup(a, start, n);
@@ -98,7 +100,7 @@ static bool is_size(const char *s)
 void table_parse_names(struct table *t, enum column_of of, const char *format, struct arena *a,
 		       struct buf *complaints)
 {
-	*t = (struct table){ .of = of, .lead = "", .scratch = ARENA_NEW(a, struct buf) };
+	*t = (struct table) { .of = of, .lead = "", .scratch = ARENA_NEW(a, struct buf) };
 	char *copy = arena_strdup(a, format);
 	for (char *field = copy; field;) {
 		char *next = strchr(field, ',');
@@ -221,7 +223,8 @@ static bool is_among(const char *names, const char *name, size_t len)
 const struct column_row *column_by_name(enum column_of of, const char *name)
 {
 	for (size_t i = 0; i < COLUMN_ROW_COUNT; i++)
-		if (columns_table[i].of == of && is_among(columns_table[i].names, name, strlen(name)))
+		if (columns_table[i].of == of &&
+		    is_among(columns_table[i].names, name, strlen(name)))
 			return &columns_table[i];
 	return NULL;
 }

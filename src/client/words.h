@@ -11,7 +11,9 @@ struct error;
 
 /* Blanks separate, quotes of either kind keep them: reason="bad dimm" is one word, without its quotes.
  * The array ends with NULL, as an argv does. */
-NODISCARD int words_split(const char *line, struct arena *a, char ***ret, int *ret_count, struct error *err);
+NODISCARD int words_split(const char *line, struct arena *a, char ***ret, int *ret_count,
+			  struct error *err);
 
 /* jobid=7 comment="a b": the key ends at the first `=`, the value is all the rest. */
-NODISCARD int pair_split(const char *word, struct arena *a, struct conf_line *ret, struct error *err);
+NODISCARD int pair_split(const char *word, struct arena *a, struct conf_line *ret,
+			 struct error *err);

@@ -26,7 +26,8 @@ struct real_world {
 	struct conf *conf; /* all of it, for commands that look into it */
 };
 
-static int real_call(struct ask *ask, uint16_t kind, const void *body, void *reply, usec_t timeout, struct error *err)
+static int real_call(struct ask *ask, uint16_t kind, const void *body, void *reply, usec_t timeout,
+		     struct error *err)
 {
 	struct real_world *w = ask->world;
 	if (!w->connection.session) {

@@ -22,7 +22,8 @@ struct ask {
 	struct arena *arena;
 	struct buf out, err;
 	uid_t uid;
-	int (*call)(struct ask *ask, uint16_t kind, const void *body, void *reply, usec_t timeout, struct error *err);
+	int (*call)(struct ask *ask, uint16_t kind, const void *body, void *reply, usec_t timeout,
+		    struct error *err);
 	int (*user_uid)(const char *name_or_number, uid_t *ret);
 	/* The configuration of this host; NULL with `err` filled when there is none. */
 	const struct conf *(*conf)(struct ask *ask, struct error *err);

@@ -36,7 +36,8 @@ static int parse_signal(struct scancel *s, const char *value, struct error *err)
 {
 	int signo;
 	if (signame_parse(value, &signo) < 0 || signo <= 0)
-		return error_set(err, -EINVAL, "'%s' is no signal; write a name like USR1 or a number", value);
+		return error_set(err, -EINVAL,
+				 "'%s' is no signal; write a name like USR1 or a number", value);
 	s->request.signal = (uint32_t)signo;
 	return 0;
 }
@@ -51,8 +52,10 @@ static int parse_states(struct scancel *s, const char *value, struct error *err)
 	for (uint32_t i = 0; i < count; i++) {
 		int number;
 		if (!enum_parse(&job_state_enum, words[i], &number) || number > JOB_STATE_SUSPENDED)
-			return error_set(err, -EINVAL, "'%s' is no state to cancel jobs in: PENDING, RUNNING or SUSPENDED",
-					 words[i]);
+			return error_set(
+				err, -EINVAL,
+				"'%s' is no state to cancel jobs in: PENDING, RUNNING or SUSPENDED",
+				words[i]);
 		f->states[f->n_states++] = (uint32_t)number;
 	}
 	return 0;
@@ -67,7 +70,8 @@ static int set_user(struct scancel *s, uid_t uid)
 	return 0;
 }
 
-static int set_filter(struct scancel *s, const struct query_option_row *row, const char *value, struct error *err)
+static int set_filter(struct scancel *s, const struct query_option_row *row, const char *value,
+		      struct error *err)
 {
 	struct job_filter *f = &s->request.filter;
 	uid_t uid;
@@ -104,7 +108,8 @@ static int set_filter(struct scancel *s, const struct query_option_row *row, con
 	}
 }
 
-static int set_option(void *ctx, const struct query_option_row *row, const char *value, struct error *err)
+static int set_option(void *ctx, const struct query_option_row *row, const char *value,
+		      struct error *err)
 {
 	struct scancel *s = ctx;
 	switch ((int)row->sets) {
@@ -228,7 +233,8 @@ static bool is_confirmed(struct scancel *s, const struct job *j)
 	struct show_context c = {};
 	buf_puts(&prompt, "Cancel job_id=");
 	job_print_id(j, &c, &prompt);
-	buf_printf(&prompt, " name=%s partition=%s [y/n]? ", j->spec.name ? j->spec.name : "", job_partition(j));
+	buf_printf(&prompt, " name=%s partition=%s [y/n]? ", j->spec.name ? j->spec.name : "",
+		   job_partition(j));
 	while (s->ask->read_line(s->ask, buf_text(&prompt), &answer)) {
 		if (answer.len && strchr("yYnN", answer.data[0]) && answer.data[0])
 			return answer.data[0] == 'y' || answer.data[0] == 'Y';
@@ -250,7 +256,8 @@ static void cancel_interactively(struct scancel *s)
 	struct jobrefs chosen = {};
 	for (uint32_t i = 0; i < list.n_jobs; i++)
 		if (!job_is_ended(&list.jobs[i]) && is_confirmed(s, &list.jobs[i]))
-			vec_push(&chosen.at, (struct jobref){ .id = list.jobs[i].id, .task = JOBREF_NO_TASK });
+			vec_push(&chosen.at,
+				 (struct jobref) { .id = list.jobs[i].id, .task = JOBREF_NO_TASK });
 	cancel_refs(s, &chosen);
 	vec_done(&chosen.at);
 }
@@ -258,7 +265,9 @@ static void cancel_interactively(struct scancel *s)
 static int check(struct scancel *s, struct error *err)
 {
 	if (!s->has_filter && !s->refs.at.count)
-		return error_set(err, -EINVAL, "no job was named: give job ids, or a filter such as --user or --name");
+		return error_set(
+			err, -EINVAL,
+			"no job was named: give job ids, or a filter such as --user or --name");
 	if (s->request.batch_only && s->request.full)
 		return error_set(err, -EINVAL, "--batch and --full exclude each other");
 	if (s->request.signal == SIGKILL && !s->request.batch_only && !s->request.full)
@@ -276,7 +285,8 @@ int scancel_run(struct ask *ask, int argc, char **argv)
 	const struct cmdline line = { QUERY_OPTION_CMDS_SCANCEL, set_option, s };
 	int r = cmdline_parse(&line, argc, argv, ask->arena, &first, &err);
 	if (r >= 0 && s->help) {
-		cmdline_help(QUERY_OPTION_CMDS_SCANCEL, "scancel [options] [job_id[_array_id][.step_id]...]", &ask->out);
+		cmdline_help(QUERY_OPTION_CMDS_SCANCEL,
+			     "scancel [options] [job_id[_array_id][.step_id]...]", &ask->out);
 		return 0;
 	}
 	if (r >= 0 && s->version) {

@@ -50,8 +50,10 @@ static void reconfigure(struct scontrol *s, int argc, char **argv)
 static void stop(struct scontrol *s, int argc, char **argv)
 {
 	if (argc > 1)
-		scontrol_fail(s, "shutdown %s is not supported yet; shutdown alone stops the controller and the node daemons",
-			      argv[1]);
+		scontrol_fail(
+			s,
+			"shutdown %s is not supported yet; shutdown alone stops the controller and the node daemons",
+			argv[1]);
 	else
 		request(s, MSG_SHUTDOWN, "slurm_shutdown");
 }
@@ -106,10 +108,12 @@ static const struct keyword {
 	{ "release", scontrol_hold, "JOBS: let held jobs start." },
 	{ "requeue", scontrol_requeue, "JOBS: put running or ended jobs back into the queue." },
 	{ "requeuehold", scontrol_requeue, "JOBS: the same, and hold them there." },
-	{ "show", scontrol_show, "ENTITY [NAME]: job, node, partition, step, config, hostnames, hostlist, topology, daemons." },
+	{ "show", scontrol_show,
+	  "ENTITY [NAME]: job, node, partition, step, config, hostnames, hostlist, topology, daemons." },
 	{ "shutdown", stop, "Stop the controller and the node daemons." },
 	{ "uhold", scontrol_hold, "JOBS: hold, so that the owner can release." },
-	{ "update", scontrol_update, "JobId=|NodeName=|PartitionName= KEY=VALUE...: change something." },
+	{ "update", scontrol_update,
+	  "JobId=|NodeName=|PartitionName= KEY=VALUE...: change something." },
 	{ "version", show_version, "Show the version." },
 	{ "wait_job", scontrol_wait_job, "JOB: wait until the job has its nodes." },
 	{ "abort", NULL, NULL },
@@ -145,7 +149,8 @@ static void help(struct scontrol *s, int argc, char **argv)
 	cmdline_help(QUERY_OPTION_CMDS_SCONTROL, "scontrol [options] [keyword ...]", &s->ask->out);
 	for (size_t i = 0; i < ARRAY_COUNT(keywords); i++)
 		if (keywords[i].run)
-			buf_printf(&s->ask->out, "  %-12s %s\n", keywords[i].word, keywords[i].help);
+			buf_printf(&s->ask->out, "  %-12s %s\n", keywords[i].word,
+				   keywords[i].help);
 }
 
 /* Exactly, or as the beginning of one keyword alone; what works is preferred to what is refused. */
@@ -158,7 +163,8 @@ static const struct keyword *find_keyword(const char *word)
 			return k;
 		if (!str_istarts(k->word, word) || (found && found->run && !k->run))
 			continue;
-		if (found && !str_istarts(k->word, found->word)) /* requeue stands before requeuehold */
+		if (found &&
+		    !str_istarts(k->word, found->word)) /* requeue stands before requeuehold */
 			return NULL;
 		found = found ? found : k;
 	}
@@ -197,7 +203,8 @@ static void run_prompt(struct scontrol *s)
 	}
 }
 
-static int set_option(void *ctx, const struct query_option_row *row, const char *value, struct error *err)
+static int set_option(void *ctx, const struct query_option_row *row, const char *value,
+		      struct error *err)
 {
 	struct scontrol *s = ctx;
 	(void)value;

@@ -24,8 +24,10 @@ static bool take_jobs(struct scontrol *s, int argc, char **argv, struct job_filt
 	int r = argc > 1 ? 0 : error_set(&err, -EINVAL, "%s needs job ids", argv[0]);
 	for (int i = 1; r >= 0 && i < argc; i++) {
 		const char *equals = strchr(argv[i], '=');
-		bool is_name = equals && (str_istarts(argv[i], "name=") || str_istarts(argv[i], "jobname="));
-		bool is_id = equals && (str_istarts(argv[i], "jobid=") || str_istarts(argv[i], "job="));
+		bool is_name = equals &&
+			       (str_istarts(argv[i], "name=") || str_istarts(argv[i], "jobname="));
+		bool is_id = equals &&
+			     (str_istarts(argv[i], "jobid=") || str_istarts(argv[i], "job="));
 		if (is_name) {
 			f->names = ARENA_NEW(s->ask->arena, char *);
 			f->names[0] = arena_strdup(s->ask->arena, equals + 1);
@@ -56,7 +58,8 @@ static void report(struct scontrol *s, const struct job_filter *f, int r, const 
 	for (uint32_t i = 0; r >= 0 && i < reply->n_failures; i++) {
 		const char *colon = strstr(reply->failures[i], ": ");
 		if (colon)
-			scontrol_fail(s, "%s for job %.*s", colon + 2, (int)(colon - reply->failures[i]), reply->failures[i]);
+			scontrol_fail(s, "%s for job %.*s", colon + 2,
+				      (int)(colon - reply->failures[i]), reply->failures[i]);
 		else
 			scontrol_fail(s, "%s", reply->failures[i]);
 	}
@@ -84,7 +87,8 @@ void scontrol_requeue(struct scontrol *s, int argc, char **argv)
 	struct cancel_reply reply = {};
 	struct error err = {};
 	if (argc > 1 && str_ieq(argv[1], "incomplete")) {
-		scontrol_fail(s, "%s: error: %s Incomplete is not supported yet", s->ask->program, argv[0]);
+		scontrol_fail(s, "%s: error: %s Incomplete is not supported yet", s->ask->program,
+			      argv[0]);
 		return;
 	}
 	if (!take_jobs(s, argc, argv, &q.filter))
@@ -105,7 +109,8 @@ void scontrol_wait_job(struct scontrol *s, int argc, char **argv)
 	if (s->ask->call(s->ask, MSG_JOB_WAIT, &w, &reply, -1, &err) < 0)
 		scontrol_fail(s, "%s for job %u", err.text, w.job_id);
 	else if (job_is_ended(&reply.job))
-		scontrol_fail(s, "job %u has ended: %s", w.job_id, job_state_word(&reply.job, false));
+		scontrol_fail(s, "job %u has ended: %s", w.job_id,
+			      job_state_word(&reply.job, false));
 }
 
 /* ---- update ------------------------------------------------------------------------------------ */
@@ -148,7 +153,8 @@ static bool is_target_word(const char *word)
 }
 
 /* `update job 7 TimeLimit=5` is also written: the word and the one behind it make a pair. */
-static int split_pairs(struct scontrol *s, int argc, char **argv, struct change *c, struct error *err)
+static int split_pairs(struct scontrol *s, int argc, char **argv, struct change *c,
+		       struct error *err)
 {
 	c->pairs = ARENA_ARRAY(s->ask->arena, struct conf_line, argc + 1);
 	for (int i = 1; i < argc; i++) {
@@ -172,7 +178,8 @@ static void take_target(struct change *c)
 			c->target = target_keys[t].target;
 			c->key = c->pairs[i].key;
 			c->name = c->pairs[i].value;
-			memmove(&c->pairs[i], &c->pairs[i + 1], (c->count - i - 1) * sizeof(c->pairs[0]));
+			memmove(&c->pairs[i], &c->pairs[i + 1],
+				(c->count - i - 1) * sizeof(c->pairs[0]));
 			c->count--;
 			return;
 		}
@@ -198,7 +205,9 @@ static void update_jobs(struct scontrol *s, struct change *c)
 
 static void update_nodes(struct scontrol *s, struct change *c)
 {
-	struct node_update u = { .names = arena_strdup(s->ask->arena, c->name), .keys = c->pairs, .n_keys = c->count };
+	struct node_update u = { .names = arena_strdup(s->ask->arena, c->name),
+				 .keys = c->pairs,
+				 .n_keys = c->count };
 	struct empty reply = {};
 	struct error err = {};
 	if (s->ask->call(s->ask, MSG_NODE_UPDATE, &u, &reply, 0, &err) < 0)
@@ -207,7 +216,9 @@ static void update_nodes(struct scontrol *s, struct change *c)
 
 static void update_partition(struct scontrol *s, struct change *c)
 {
-	struct partition_update u = { .name = arena_strdup(s->ask->arena, c->name), .keys = c->pairs, .n_keys = c->count };
+	struct partition_update u = { .name = arena_strdup(s->ask->arena, c->name),
+				      .keys = c->pairs,
+				      .n_keys = c->count };
 	struct empty reply = {};
 	struct error err = {};
 	if (s->ask->call(s->ask, MSG_PARTITION_UPDATE, &u, &reply, 0, &err) < 0)
@@ -224,11 +235,16 @@ void scontrol_update(struct scontrol *s, int argc, char **argv)
 	}
 	take_target(&c);
 	if (c.target == TARGET_NONE)
-		scontrol_fail(s, "%s: error: update: say what is changed: JobId=, NodeName= or PartitionName=", s->ask->program);
+		scontrol_fail(
+			s,
+			"%s: error: update: say what is changed: JobId=, NodeName= or PartitionName=",
+			s->ask->program);
 	else if (c.target == TARGET_OTHER)
-		scontrol_fail(s, "%s: error: update %s= is not supported yet", s->ask->program, c.key);
+		scontrol_fail(s, "%s: error: update %s= is not supported yet", s->ask->program,
+			      c.key);
 	else if (!c.count)
-		scontrol_fail(s, "%s: error: update: nothing to change is given for %s=%s", s->ask->program, c.key, c.name);
+		scontrol_fail(s, "%s: error: update: nothing to change is given for %s=%s",
+			      s->ask->program, c.key, c.name);
 	else if (c.target == TARGET_JOB)
 		update_jobs(s, &c);
 	else if (c.target == TARGET_NODE)

@@ -31,8 +31,10 @@ void scontrol_show_hosts(struct scontrol *s, const char *entity, const char *val
 	if (!value)
 		value = getenv("SLURM_JOB_NODELIST");
 	if (str_empty(value)) {
-		scontrol_fail(s, "%s: error: show %s needs a host list: none is given and SLURM_JOB_NODELIST is not set",
-			      s->ask->program, entity);
+		scontrol_fail(
+			s,
+			"%s: error: show %s needs a host list: none is given and SLURM_JOB_NODELIST is not set",
+			s->ask->program, entity);
 		return;
 	}
 	if (hostlist_expand(value, s->ask->arena, &h, &err) < 0) {
@@ -66,7 +68,9 @@ void scontrol_show_topology(struct scontrol *s, const char *value, int argc, cha
 		else if (str_istarts(word, "node="))
 			node = word + 5;
 		else { /* the name of a topology; the only one there is has none */
-			buf_puts(&s->ask->err, "slurm_load_topo error: Requested topology configuration is not available\n");
+			buf_puts(
+				&s->ask->err,
+				"slurm_load_topo error: Requested topology configuration is not available\n");
 			return;
 		}
 	}
@@ -74,7 +78,8 @@ void scontrol_show_topology(struct scontrol *s, const char *value, int argc, cha
 	if (!c)
 		scontrol_fail(s, "%s: error: %s", s->ask->program, err.text);
 	else if (!c->switch_count)
-		scontrol_fail(s, "No topology information available: topology.conf names no switch");
+		scontrol_fail(s,
+			      "No topology information available: topology.conf names no switch");
 	else if (!show_topology(c->switches, c->switch_count, unit, node, &s->ask->out))
 		scontrol_fail(s, "no switch matches");
 }
@@ -85,7 +90,8 @@ static bool is_this_host(const char *name)
 	if (gethostname(host, sizeof(host) - 1) < 0 || str_empty(name))
 		return false;
 	size_t n = strcspn(host, ".");
-	return str_eq(name, "localhost") || str_eq(name, host) || (strncmp(name, host, n) == 0 && !name[n]);
+	return str_eq(name, "localhost") || str_eq(name, host) ||
+	       (strncmp(name, host, n) == 0 && !name[n]);
 }
 
 void scontrol_show_daemons(struct scontrol *s)
@@ -100,9 +106,10 @@ void scontrol_show_daemons(struct scontrol *s)
 	for (uint32_t i = 0; i < c->controller_count; i++)
 		controller = controller || is_this_host(c->controller_names[i]);
 	for (size_t i = 0; i < c->node_count; i++)
-		node = node || is_this_host(str_empty(c->nodes[i].hostname) ? c->nodes[i].name : c->nodes[i].hostname);
-	buf_printf(&s->ask->out, "%s%s%s\n", controller ? "slurmctld" : "", controller && node ? " " : "",
-		   node ? "slurmd" : "");
+		node = node || is_this_host(str_empty(c->nodes[i].hostname) ? c->nodes[i].name
+									    : c->nodes[i].hostname);
+	buf_printf(&s->ask->out, "%s%s%s\n", controller ? "slurmctld" : "",
+		   controller && node ? " " : "", node ? "slurmd" : "");
 }
 
 void scontrol_ping(struct scontrol *s, int argc, char **argv)
@@ -118,13 +125,15 @@ void scontrol_ping(struct scontrol *s, int argc, char **argv)
 		if (r == -ENOENT && i)
 			return;
 		if (r < 0 && !name) {
-			scontrol_fail(s, "%s: error: %s", s->ask->program, i || *err.text ? err.text : "no controller is configured");
+			scontrol_fail(s, "%s: error: %s", s->ask->program,
+				      i || *err.text ? err.text : "no controller is configured");
 			return;
 		}
 		char role[32] = "primary";
 		if (i)
 			snprintf(role, sizeof(role), "backup%u", i);
-		buf_printf(&s->ask->out, "Slurmctld(%s) at %s is %s\n", role, name, r < 0 ? "DOWN" : "UP");
+		buf_printf(&s->ask->out, "Slurmctld(%s) at %s is %s\n", role, name,
+			   r < 0 ? "DOWN" : "UP");
 		if (r < 0)
 			s->exit_code = 1;
 	}

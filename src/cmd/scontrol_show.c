@@ -26,7 +26,8 @@ static bool load_jobs(struct scontrol *s, const struct jobrefs *refs, struct job
 	jobrefs_to_filter(refs, s->ask->arena, &query.filter);
 	int r = s->ask->call(s->ask, MSG_JOB_QUERY, &query, ret, 0, &err);
 	if (r >= 0 && refs->at.count && !ret->n_jobs)
-		r = error_set(&err, -E_INVALID_JOB_ID, "%s", enum_text(&error_code_enum, E_INVALID_JOB_ID));
+		r = error_set(&err, -E_INVALID_JOB_ID, "%s",
+			      enum_text(&error_code_enum, E_INVALID_JOB_ID));
 	if (r < 0) {
 		scontrol_fail(s, "slurm_load_jobs error: %s", err.text);
 		return false;
@@ -52,11 +53,12 @@ static bool load_node_names(struct scontrol *s, struct node_names *ret)
 	char **names = ARENA_ARRAY(s->ask->arena, char *, count + 1);
 	for (uint32_t i = 0; i < list.n_nodes; i++)
 		names[list.nodes[i].index] = list.nodes[i].conf.name;
-	*ret = (struct node_names){ names, count };
+	*ret = (struct node_names) { names, count };
 	return true;
 }
 
-static bool parse_refs(struct scontrol *s, const char *value, int argc, char **argv, struct jobrefs *ret)
+static bool parse_refs(struct scontrol *s, const char *value, int argc, char **argv,
+		       struct jobrefs *ret)
 {
 	struct error err = {};
 	int r = value ? jobrefs_parse(value, s->ask->arena, ret, &err) : 0;
@@ -86,8 +88,10 @@ static bool is_step_wanted(const struct jobrefs *refs, const struct job *j, cons
 {
 	for (size_t i = 0; i < refs->at.count; i++) {
 		const struct jobref *r = &refs->at.at[i];
-		bool task = r->task == JOBREF_NO_TASK || (j->has_array_task_id && j->array_task_id == r->task);
-		if ((j->id == r->id || j->array_job_id == r->id) && task && (!r->has_step || r->step == st->id))
+		bool task = r->task == JOBREF_NO_TASK ||
+			    (j->has_array_task_id && j->array_task_id == r->task);
+		if ((j->id == r->id || j->array_job_id == r->id) && task &&
+		    (!r->has_step || r->step == st->id))
 			return true;
 	}
 	return refs->at.count == 0;
@@ -196,7 +200,7 @@ static void show_config(struct scontrol *s, const char *value, int argc, char **
 			buf_printf(&s->ask->out, "%-23s = %s\n", l->key, l->value ? l->value : "");
 	}
 	buf_putc(&s->ask->out, '\n');
-	scontrol_ping(s, 1, (char *[]){ (char[]){ "ping" }, NULL });
+	scontrol_ping(s, 1, (char *[]) { (char[]) { "ping" }, NULL });
 }
 
 /* ---- the table --------------------------------------------------------------------------------- */
@@ -232,8 +236,9 @@ static void show_hostlistsorted(struct scontrol *s, const char *value, int argc,
 
 static const struct entity {
 	const char *word;
-	void (*show)(struct scontrol *s, const char *value, int argc, char **argv); /* NULL: not built yet */
-	bool takes_words; /* more than one word may follow */
+	void (*show)(struct scontrol *s, const char *value, int argc,
+		     char **argv); /* NULL: not built yet */
+	bool takes_words;          /* more than one word may follow */
 } entities[] = {
 	{ "jobs", show_jobs, true },
 	{ "nodes", show_nodes, false },
@@ -284,7 +289,8 @@ void scontrol_show(struct scontrol *s, int argc, char **argv)
 	if (!e)
 		scontrol_fail(s, "invalid entity:%s for keyword:show", word);
 	else if (!e->show)
-		scontrol_fail(s, "%s: error: show %s is not supported yet", s->ask->program, e->word);
+		scontrol_fail(s, "%s: error: show %s is not supported yet", s->ask->program,
+			      e->word);
 	else if (at < argc && !e->takes_words)
 		scontrol_fail(s, "too many arguments for keyword:show: '%s'", argv[at]);
 	else

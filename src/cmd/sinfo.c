@@ -21,12 +21,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define FORMAT_DEFAULT "%#P %.5a %.10l %.6D %.6t %N"
-#define FORMAT_LONG "%#P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %.11i %N"
-#define FORMAT_SUMMARY "%#P %.5a %.10l %.16F %N"
-#define FORMAT_NODES "%#N %.6D %.#P %6t"
-#define FORMAT_NODES_LONG "%#N %.6D %.#P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E"
-#define FORMAT_REASONS "%20E %9u %19H %N"
+#define FORMAT_DEFAULT      "%#P %.5a %.10l %.6D %.6t %N"
+#define FORMAT_LONG         "%#P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %.11i %N"
+#define FORMAT_SUMMARY      "%#P %.5a %.10l %.16F %N"
+#define FORMAT_NODES        "%#N %.6D %.#P %6t"
+#define FORMAT_NODES_LONG   "%#N %.6D %.#P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E"
+#define FORMAT_REASONS      "%20E %9u %19H %N"
 #define FORMAT_REASONS_LONG "%20E %12U %19H %6t %N"
 
 struct sinfo {
@@ -51,7 +51,8 @@ static int set_nodes(struct sinfo *s, const char *value, struct error *err)
 	return 0;
 }
 
-static int set_option(void *ctx, const struct query_option_row *row, const char *value, struct error *err)
+static int set_option(void *ctx, const struct query_option_row *row, const char *value,
+		      struct error *err)
 {
 	struct sinfo *s = ctx;
 	switch ((int)row->sets) {
@@ -135,14 +136,19 @@ static int choose_format(struct sinfo *s, struct error *err)
 			     : f->per_node    ? (s->is_long ? FORMAT_NODES_LONG : FORMAT_NODES)
 					      : (s->is_long ? FORMAT_LONG : FORMAT_DEFAULT);
 	if (s->long_format)
-		table_parse_names(&s->table, COLUMN_OF_NODE, s->long_format, s->ask->arena, &complaints);
+		table_parse_names(&s->table, COLUMN_OF_NODE, s->long_format, s->ask->arena,
+				  &complaints);
 	else
 		table_parse_letters(&s->table, COLUMN_OF_NODE, format, s->ask->arena, &complaints);
 	for (char *line = (char *)complaints.data, *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
-		buf_printf(&s->ask->err, "%s: error: %.*s\n", s->ask->program, (int)(end - line), line);
+		buf_printf(&s->ask->err, "%s: error: %.*s\n", s->ask->program, (int)(end - line),
+			   line);
 	}
-	const char *sort = s->sort ? s->sort : f->per_node ? "N" : f->with_reason ? "E,-H" : "#P,-t";
+	const char *sort = s->sort          ? s->sort
+			   : f->per_node    ? "N"
+			   : f->with_reason ? "E,-H"
+					    : "#P,-t";
 	int r = sorting_parse(&s->sorting, COLUMN_OF_NODE, sort, err);
 	return r < 0 ? error_wrap(err, r, "--sort") : 0;
 }
@@ -153,13 +159,15 @@ static struct sort_value sort_value(const void *ctx, const void *obj, const stru
 	const struct sinfo *s = ctx;
 	const struct node_group *g = obj;
 	struct sort_value v = {};
-	if (configured && (row->value == COLUMN_VALUE_PARTITION || row->value == COLUMN_VALUE_PARTITION_NAME)) {
+	if (configured &&
+	    (row->value == COLUMN_VALUE_PARTITION || row->value == COLUMN_VALUE_PARTITION_NAME)) {
 		v.number = g->partition_pos;
 		return v;
 	}
 	if (node_column_number(g, row, &v.number))
 		return v;
-	if (row->value == COLUMN_VALUE_NODE_LIST) { /* the list is not made before the first name is known */
+	if (row->value ==
+	    COLUMN_VALUE_NODE_LIST) { /* the list is not made before the first name is known */
 		v.text = g->count ? g->nodes[0]->conf.name : "";
 		return v;
 	}
@@ -169,12 +177,14 @@ static struct sort_value sort_value(const void *ctx, const void *obj, const stru
 	return v;
 }
 
-static void print(struct sinfo *s, const struct node_list *nodes, const struct partition_list *parts)
+static void print(struct sinfo *s, const struct node_list *nodes,
+		  const struct partition_list *parts)
 {
 	struct node_groups groups = {};
 	s->context.now = nodes->time;
 	node_groups_make(&groups, &s->table, &s->filter, &s->context, nodes, parts, s->ask->arena);
-	sorting_apply(&s->sorting, sort_value, s, (const void **)groups.at.at, groups.at.count, s->ask->arena);
+	sorting_apply(&s->sorting, sort_value, s, (const void **)groups.at.at, groups.at.count,
+		      s->ask->arena);
 	for (size_t i = 0; i < groups.at.count; i++)
 		table_measure(&s->table, node_column, &s->context, groups.at.at[i]);
 	if (s->is_long || s->iterate)
@@ -225,7 +235,9 @@ int sinfo_run(struct ask *ask, int argc, char **argv)
 		return 0;
 	}
 	if (r >= 0 && first < argc)
-		r = error_set(&err, -EINVAL, "'%s' stands alone; nodes are named with -n, partitions with -p", argv[first]);
+		r = error_set(&err, -EINVAL,
+			      "'%s' stands alone; nodes are named with -n, partitions with -p",
+			      argv[first]);
 	if (r >= 0)
 		r = choose_format(s, &err);
 	if (r < 0) {

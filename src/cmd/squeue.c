@@ -24,10 +24,10 @@
 #include <string.h>
 
 #define FORMAT_DEFAULT "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
-#define FORMAT_LONG "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
-#define FORMAT_START "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R"
-#define FORMAT_STEPS "%.15i %.8j %.9P %.8u %.9M %N"
-#define FORMAT_STATE "%.18i %.2t"
+#define FORMAT_LONG    "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
+#define FORMAT_START   "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R"
+#define FORMAT_STEPS   "%.15i %.8j %.9P %.8u %.9M %N"
+#define FORMAT_STATE   "%.18i %.2t"
 
 struct squeue {
 	struct ask *ask;
@@ -79,16 +79,18 @@ static int parse_states(struct squeue *q, const char *list, struct error *err)
 		else if (enum_parse(&job_flag_enum, words[i], &number))
 			q->flag_states |= 1u << number;
 		else
-			return error_set(err, -EINVAL,
-					 "'%s' is no state of a job; states are PENDING, RUNNING, SUSPENDED, COMPLETING, "
-					 "COMPLETED, CANCELLED, FAILED, TIMEOUT, NODE_FAIL, PREEMPTED, OUT_OF_MEMORY, "
-					 "BOOT_FAIL, DEADLINE and all",
-					 words[i]);
+			return error_set(
+				err, -EINVAL,
+				"'%s' is no state of a job; states are PENDING, RUNNING, SUSPENDED, COMPLETING, "
+				"COMPLETED, CANCELLED, FAILED, TIMEOUT, NODE_FAIL, PREEMPTED, OUT_OF_MEMORY, "
+				"BOOT_FAIL, DEADLINE and all",
+				words[i]);
 	}
 	return 0;
 }
 
-static int set_option(void *ctx, const struct query_option_row *row, const char *value, struct error *err)
+static int set_option(void *ctx, const struct query_option_row *row, const char *value,
+		      struct error *err)
 {
 	struct squeue *q = ctx;
 	struct job_filter *f = &q->query.filter;
@@ -190,7 +192,8 @@ static int set_option(void *ctx, const struct query_option_row *row, const char 
 static int take_words(struct squeue *q, int count, char **words, struct error *err)
 {
 	for (int i = 0; i < count; i++) {
-		int r = jobrefs_parse(words[i], q->ask->arena, q->steps ? &q->step_refs : &q->refs, err);
+		int r = jobrefs_parse(words[i], q->ask->arena, q->steps ? &q->step_refs : &q->refs,
+				      err);
 		if (r < 0)
 			return r;
 	}
@@ -203,7 +206,7 @@ static int choose_format(struct squeue *q, struct error *err)
 {
 	enum column_of of = q->steps ? COLUMN_OF_STEP : COLUMN_OF_JOB;
 	AUTO_BUF struct buf complaints = {};
-	const char *format = q->format     ? q->format
+	const char *format = q->format       ? q->format
 			     : q->steps      ? FORMAT_STEPS
 			     : q->start      ? FORMAT_START
 			     : q->only_state ? FORMAT_STATE
@@ -215,9 +218,14 @@ static int choose_format(struct squeue *q, struct error *err)
 		table_parse_letters(&q->table, of, format, q->ask->arena, &complaints);
 	for (char *line = (char *)complaints.data, *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
-		buf_printf(&q->ask->err, "%s: error: %.*s\n", q->ask->program, (int)(end - line), line);
+		buf_printf(&q->ask->err, "%s: error: %.*s\n", q->ask->program, (int)(end - line),
+			   line);
 	}
-	const char *sort = q->sort ? q->sort : q->steps ? "P,i" : q->start ? "S" : q->only_state ? "t" : "P,t,-p";
+	const char *sort = q->sort         ? q->sort
+			   : q->steps      ? "P,i"
+			   : q->start      ? "S"
+			   : q->only_state ? "t"
+					   : "P,t,-p";
 	int r = sorting_parse(&q->sorting, of, sort, err);
 	return r < 0 ? error_wrap(err, r, "--sort") : 0;
 }
@@ -237,8 +245,10 @@ static void choose_fields(struct squeue *q)
 	struct job_fields f = {};
 	job_fields_add(&f, "id,state,completing");
 	if (q->steps)
-		job_fields_add(&f, "array_job_id,array_task_id,array_tasks,array_limit,uid,user,partition,node_list,"
-				   "batch_host,steps");
+		job_fields_add(
+			&f,
+			"array_job_id,array_task_id,array_tasks,array_limit,uid,user,partition,node_list,"
+			"batch_host,steps");
 	if (q->notme)
 		job_fields_add(&f, "uid");
 	if (q->array)
@@ -255,7 +265,10 @@ static void choose_fields(struct squeue *q)
 	q->query.spec_fields = tags_of(q, f.spec, &q->query.n_spec_fields);
 }
 
-enum { ACTIVE_STATES = 1u << JOB_STATE_PENDING | 1u << JOB_STATE_RUNNING | 1u << JOB_STATE_SUSPENDED };
+enum {
+	ACTIVE_STATES = 1u << JOB_STATE_PENDING | 1u << JOB_STATE_RUNNING |
+			1u << JOB_STATE_SUSPENDED
+};
 
 static void choose_states(struct squeue *q)
 {
@@ -281,7 +294,8 @@ static bool has_wanted_state(const struct squeue *q, const struct job *j)
 		return true;
 	if (!q->has_states)
 		return !job_is_ended(j) || j->completing;
-	return q->base_states >> j->state & 1 || (j->completing && q->flag_states >> JOB_FLAG_COMPLETING & 1);
+	return q->base_states >> j->state & 1 ||
+	       (j->completing && q->flag_states >> JOB_FLAG_COMPLETING & 1);
 }
 
 /* Leaves only the hidden partitions in the list: usually none. */
@@ -310,7 +324,8 @@ struct lines {
 static void add_tasks(struct squeue *q, const struct job *j, struct lines *out)
 {
 	for (uint32_t r = 0; r < j->n_array_tasks; r++)
-		for (uint32_t task = j->array_tasks[r].first; task <= j->array_tasks[r].last; task++) {
+		for (uint32_t task = j->array_tasks[r].first; task <= j->array_tasks[r].last;
+		     task++) {
 			struct job *one = arena_dup(q->ask->arena, j, sizeof(*j));
 			one->has_array_task_id = true;
 			one->array_task_id = task;
@@ -323,7 +338,8 @@ static bool is_step_wanted(const struct squeue *q, const struct job *j, const st
 	for (size_t i = 0; i < q->step_refs.at.count; i++) {
 		const struct jobref *r = &q->step_refs.at.at[i];
 		bool job = j->id == r->id || j->array_job_id == r->id;
-		bool task = r->task == JOBREF_NO_TASK || (j->has_array_task_id && j->array_task_id == r->task);
+		bool task = r->task == JOBREF_NO_TASK ||
+			    (j->has_array_task_id && j->array_task_id == r->task);
 		if (job && task && (!r->has_step || r->step == s->id))
 			return true;
 	}
@@ -336,17 +352,18 @@ static void add_steps(struct squeue *q, const struct job *j, struct lines *out)
 		if (!is_step_wanted(q, j, &j->steps[i]))
 			continue;
 		struct job_step *s = ARENA_NEW(q->ask->arena, struct job_step);
-		*s = (struct job_step){ j, &j->steps[i] };
+		*s = (struct job_step) { j, &j->steps[i] };
 		vec_push(&out->at, s);
 	}
 }
 
-static void collect(struct squeue *q, const struct job_list *list, const struct partition_list *hidden,
-		    struct lines *out)
+static void collect(struct squeue *q, const struct job_list *list,
+		    const struct partition_list *hidden, struct lines *out)
 {
 	for (uint32_t i = 0; i < list->n_jobs; i++) {
 		const struct job *j = &list->jobs[q->only_state ? list->n_jobs - 1 - i : i];
-		if (!has_wanted_state(q, j) || (q->notme && j->uid == q->ask->uid) || is_hidden(hidden, j))
+		if (!has_wanted_state(q, j) || (q->notme && j->uid == q->ask->uid) ||
+		    is_hidden(hidden, j))
 			continue;
 		if (q->steps)
 			add_steps(q, j, out);
@@ -366,7 +383,8 @@ static struct sort_value sort_value(const void *ctx, const void *obj, const stru
 	if (q->steps ? step_column_number(&q->context, obj, row, &v.number)
 		     : job_column_number(&q->context, obj, row, &v.number))
 		return v;
-	if (!q->steps && (row->value == COLUMN_VALUE_STATE || row->value == COLUMN_VALUE_STATE_SHORT)) {
+	if (!q->steps &&
+	    (row->value == COLUMN_VALUE_STATE || row->value == COLUMN_VALUE_STATE_SHORT)) {
 		v.text = job_state_word(obj, row->value == COLUMN_VALUE_STATE_SHORT);
 		return v;
 	}
@@ -380,7 +398,8 @@ static struct sort_value sort_value(const void *ctx, const void *obj, const stru
 	return v;
 }
 
-static void print(struct squeue *q, const struct job_list *list, const struct partition_list *hidden)
+static void print(struct squeue *q, const struct job_list *list,
+		  const struct partition_list *hidden)
 {
 	struct lines lines = {};
 	q->context.now = list->time;
@@ -392,8 +411,8 @@ static void print(struct squeue *q, const struct job_list *list, const struct pa
 	if (q->table.columns.count && !q->noheader)
 		table_print_header(&q->table, &q->ask->out);
 	for (size_t i = 0; i < lines.at.count && q->table.columns.count; i++)
-		table_print_row(&q->table, q->steps ? step_column : job_column, &q->context, lines.at.at[i],
-				&q->ask->out);
+		table_print_row(&q->table, q->steps ? step_column : job_column, &q->context,
+				lines.at.at[i], &q->ask->out);
 	vec_done(&lines.at);
 }
 
@@ -416,7 +435,8 @@ static int show(struct squeue *q)
 	if (!nobody && q->ask->call(q->ask, MSG_JOB_QUERY, &q->query, &list, 0, &err) < 0)
 		return fail(q, &err);
 	if (q->refs.at.count == 1 && !list.n_jobs && !nobody) {
-		error_set(&err, -E_INVALID_JOB_ID, "%s", enum_text(&error_code_enum, E_INVALID_JOB_ID));
+		error_set(&err, -E_INVALID_JOB_ID, "%s",
+			  enum_text(&error_code_enum, E_INVALID_JOB_ID));
 		return fail(q, &err);
 	}
 	if (list.n_jobs && !q->all && !q->query.filter.n_partitions &&
@@ -453,7 +473,8 @@ int squeue_run(struct ask *ask, int argc, char **argv)
 		return 1;
 	}
 	q->context.bare_tasks = q->only_state;
-	jobrefs_to_filter(q->refs.at.count ? &q->refs : &q->step_refs, ask->arena, &q->query.filter);
+	jobrefs_to_filter(q->refs.at.count ? &q->refs : &q->step_refs, ask->arena,
+			  &q->query.filter);
 	choose_states(q);
 	choose_fields(q);
 	if (!q->iterate)

@@ -33,8 +33,10 @@ static bool is_named(const struct job_filter *f, const struct job *j)
 {
 	for (uint32_t i = 0; i < f->n_ids; i++) {
 		uint32_t task = f->tasks[i];
-		bool is_task = task == UINT32_MAX || (j->has_array_task_id && j->array_task_id == task) ||
-			       (j->n_array_tasks && task >= j->array_tasks[0].first && task <= j->array_tasks[0].last);
+		bool is_task = task == UINT32_MAX ||
+			       (j->has_array_task_id && j->array_task_id == task) ||
+			       (j->n_array_tasks && task >= j->array_tasks[0].first &&
+				task <= j->array_tasks[0].last);
 		if ((j->id == f->ids[i] || j->array_job_id == f->ids[i]) && is_task)
 			return true;
 	}
@@ -45,8 +47,10 @@ static bool matches(const struct job_filter *f, const struct job *j)
 {
 	bool over = j->state > JOB_STATE_SUSPENDED && !j->completing;
 	return is_named(f, j) && number_in(f->users, f->n_users, j->uid) &&
-	       number_in(f->states, f->n_states, (uint32_t)j->state) && name_in(f->names, f->n_names, j->spec.name) &&
-	       name_in(f->accounts, f->n_accounts, j->spec.account) && name_in(f->qos, f->n_qos, j->spec.qos) &&
+	       number_in(f->states, f->n_states, (uint32_t)j->state) &&
+	       name_in(f->names, f->n_names, j->spec.name) &&
+	       name_in(f->accounts, f->n_accounts, j->spec.account) &&
+	       name_in(f->qos, f->n_qos, j->spec.qos) &&
 	       name_in(f->partitions, f->n_partitions, j->partition) &&
 	       (!f->nodes || (j->node_list && strstr(j->node_list, f->nodes))) &&
 	       (!over || f->all_states || f->n_states || f->n_ids);
@@ -61,14 +65,16 @@ static struct field_mask mask_of(const uint32_t *tags, uint32_t count)
 }
 
 /* Only what was asked for arrives. */
-static void send_job(const struct job_query *q, const struct job *j, struct arena *a, struct job *ret)
+static void send_job(const struct job_query *q, const struct job *j, struct arena *a,
+		     struct job *ret)
 {
 	struct field_mask job_mask = mask_of(q->fields, q->n_fields);
 	struct field_mask spec_mask = mask_of(q->spec_fields, q->n_spec_fields);
 	AUTO_BUF struct buf bytes = {};
 	struct job thin = *j;
-	thin.spec = (struct job_spec){};
-	record_encode_some(&job_spec_record, &j->spec, q->n_spec_fields ? &spec_mask : NULL, &bytes);
+	thin.spec = (struct job_spec) {};
+	record_encode_some(&job_spec_record, &j->spec, q->n_spec_fields ? &spec_mask : NULL,
+			   &bytes);
 	if (record_decode(&job_spec_record, &thin.spec, bytes.data, bytes.len, a, NULL) < 0)
 		abort();
 	buf_clear(&bytes);
@@ -97,13 +103,15 @@ static int answer_conf(struct arena *a, struct conf_reply *ret)
 		{ arena_strdup(a, "ClusterName"), arena_strdup(a, "ref") },
 		{ arena_strdup(a, "SlurmctldHost[0]"), arena_strdup(a, "vm(127.0.0.1)") },
 	};
-	*ret = (struct conf_reply){ .time = 1794715256 * USEC_PER_SEC, .n_lines = ARRAY_COUNT(lines) };
+	*ret = (struct conf_reply) { .time = 1794715256 * USEC_PER_SEC,
+				     .n_lines = ARRAY_COUNT(lines) };
 	ret->lines = arena_dup(a, lines, sizeof(lines));
 	return 0;
 }
 
 /* Changes of jobs are refused when none is meant, and each ended job is a failure. */
-static int answer_change(struct arena *a, const struct job_filter *f, struct cancel_reply *ret, struct error *err)
+static int answer_change(struct arena *a, const struct job_filter *f, struct cancel_reply *ret,
+			 struct error *err)
 {
 	struct job_list all = {};
 	canned_jobs(a, &all);
@@ -114,14 +122,17 @@ static int answer_change(struct arena *a, const struct job_filter *f, struct can
 		ret->matched++;
 		if (all.jobs[i].state > JOB_STATE_SUSPENDED && f->n_ids)
 			ret->failures[ret->n_failures++] = arena_printf(
-				a, "%u: %s", all.jobs[i].id, enum_text(&error_code_enum, E_ALREADY_DONE));
+				a, "%u: %s", all.jobs[i].id,
+				enum_text(&error_code_enum, E_ALREADY_DONE));
 	}
 	if (!ret->matched && f->n_ids)
-		return error_set(err, -E_INVALID_JOB_ID, "%s", enum_text(&error_code_enum, E_INVALID_JOB_ID));
+		return error_set(err, -E_INVALID_JOB_ID, "%s",
+				 enum_text(&error_code_enum, E_INVALID_JOB_ID));
 	return 0;
 }
 
-static int canned_call(struct ask *ask, uint16_t kind, const void *body, void *reply, usec_t timeout, struct error *err)
+static int canned_call(struct ask *ask, uint16_t kind, const void *body, void *reply,
+		       usec_t timeout, struct error *err)
 {
 	struct canned *c = ask->world;
 	(void)timeout;
@@ -144,13 +155,17 @@ static int canned_call(struct ask *ask, uint16_t kind, const void *body, void *r
 	record_print(message_descs[kind].request, body, &c->requests);
 	buf_putc(&c->requests, '\n');
 	if (kind == MSG_JOB_UPDATE)
-		return answer_change(ask->arena, &((const struct job_update *)body)->filter, reply, err);
+		return answer_change(ask->arena, &((const struct job_update *)body)->filter, reply,
+				     err);
 	if (kind == MSG_CANCEL)
-		return answer_change(ask->arena, &((const struct cancel_request *)body)->filter, reply, err);
+		return answer_change(ask->arena, &((const struct cancel_request *)body)->filter,
+				     reply, err);
 	if (kind == MSG_JOB_REQUEUE)
-		return answer_change(ask->arena, &((const struct job_requeue *)body)->filter, reply, err);
+		return answer_change(ask->arena, &((const struct job_requeue *)body)->filter, reply,
+				     err);
 	if (kind == MSG_JOB_WAIT)
-		return error_set(err, -E_INVALID_JOB_ID, "%s", enum_text(&error_code_enum, E_INVALID_JOB_ID));
+		return error_set(err, -E_INVALID_JOB_ID, "%s",
+				 enum_text(&error_code_enum, E_INVALID_JOB_ID));
 	return 0;
 }
 
@@ -176,8 +191,10 @@ static int read_conf(void *arg, const char *path, struct buf *ret)
 {
 	(void)arg;
 	if (str_ends(path, "slurm.conf"))
-		buf_puts(ret, "ClusterName=ref\nSlurmctldHost=vm(127.0.0.1)\nTopologyPlugin=topology/tree\n"
-			      "NodeName=node[1-8] CPUs=32\nPartitionName=debug Nodes=node[1-8]\n");
+		buf_puts(
+			ret,
+			"ClusterName=ref\nSlurmctldHost=vm(127.0.0.1)\nTopologyPlugin=topology/tree\n"
+			"NodeName=node[1-8] CPUs=32\nPartitionName=debug Nodes=node[1-8]\n");
 	else if (str_ends(path, "topology.conf"))
 		buf_puts(ret, "SwitchName=leaf1 Nodes=node[1-4]\nSwitchName=leaf2 Nodes=node[5-8]\n"
 			      "SwitchName=spine Switches=leaf[1-2]\n");

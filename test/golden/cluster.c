@@ -7,8 +7,8 @@
 #include "sched/layout.h"
 #include "schema/messages.h"
 
-#define AT(m, s) ((1794715200 + (m) * 60 + (s)) * USEC_PER_SEC) /* 04:mm:ss */
-#define NOW AT(0, 55)
+#define AT(m, s)   ((1794715200 + (m)*60 + (s)) * USEC_PER_SEC) /* 04:mm:ss */
+#define NOW        AT(0, 55)
 #define TEXT(a, s) arena_strdup((a), (s))
 
 enum { TESTER = 2001, NODES = 8, CPUS = 32 };
@@ -17,9 +17,10 @@ enum { TESTER = 2001, NODES = 8, CPUS = 32 };
 
 static void make_node(struct arena *a, uint32_t i, struct node *n)
 {
-	static const uint64_t free_mem[NODES] = { 22544, 22544, 22551, 22543, 22544, 22554, 22552, 22543 };
+	static const uint64_t free_mem[NODES] = { 22544, 22544, 22551, 22543,
+						  22544, 22554, 22552, 22543 };
 	n->index = i;
-	n->conf = (struct node_conf){
+	n->conf = (struct node_conf) {
 		.name = arena_printf(a, "node%u", i + 1),
 		.addr = TEXT(a, "127.0.0.1"),
 		.port = 17101 + i,
@@ -33,7 +34,7 @@ static void make_node(struct arena *a, uint32_t i, struct node *n)
 		.features = TEXT(a, "ib,a100,rack1"),
 		.weight = 1,
 	};
-	n->facts = (struct node_facts){
+	n->facts = (struct node_facts) {
 		.arch = TEXT(a, "x86_64"),
 		.os = TEXT(a, "Linux 6.18.44-fc-v445 #1 SMP PREEMPT_DYNAMIC @0"),
 		.version = TEXT(a, "26.05.3"),
@@ -50,7 +51,8 @@ static void make_node(struct arena *a, uint32_t i, struct node *n)
 	n->features = n->conf.features;
 	n->gres = ARENA_NEW(a, struct node_gres);
 	n->n_gres = 1;
-	n->gres[0] = (struct node_gres){ .name = TEXT(a, "gpu"), .type = TEXT(a, "a100"), .count = 4 };
+	n->gres[0] =
+		(struct node_gres) { .name = TEXT(a, "gpu"), .type = TEXT(a, "a100"), .count = 4 };
 	bitset_init_in(&n->used_cores, CPUS, a);
 }
 
@@ -81,9 +83,10 @@ void canned_nodes(struct arena *a, struct node_list *ret)
 	drained->user_reason = TEXT(a, "root");
 }
 
-static void make_partition(struct arena *a, const char *name, uint32_t first, uint32_t count, struct partition *p)
+static void make_partition(struct arena *a, const char *name, uint32_t first, uint32_t count,
+			   struct partition *p)
 {
-	p->conf = (struct partition_conf){
+	p->conf = (struct partition_conf) {
 		.name = TEXT(a, name),
 		.nodes = arena_printf(a, "node[%u-%u]", first + 1, first + count),
 		.priority_tier = 1,
@@ -118,9 +121,10 @@ void canned_partitions(struct arena *a, struct partition_list *ret)
 
 /* ---- jobs -------------------------------------------------------------------------------------- */
 
-static struct job make_job(struct arena *a, uint32_t id, const char *name, enum job_state state, const char *line)
+static struct job make_job(struct arena *a, uint32_t id, const char *name, enum job_state state,
+			   const char *line)
 {
-	return (struct job){
+	return (struct job) {
 		.id = id,
 		.spec = { .name = TEXT(a, name),
 			  .partition = TEXT(a, "debug"),
@@ -132,7 +136,9 @@ static struct job make_job(struct arena *a, uint32_t id, const char *name, enum 
 			  .submit_host = TEXT(a, "localhost"),
 			  .submit_sid = 1618,
 			  .batch = true,
-			  .request = { .nodes_min = 1, .has_mem_per_cpu_mib = true, .mem_per_cpu_mib = 100 } },
+			  .request = { .nodes_min = 1,
+				       .has_mem_per_cpu_mib = true,
+				       .mem_per_cpu_mib = 100 } },
 		.uid = TESTER,
 		.gid = TESTER,
 		.user = TEXT(a, "tester"),
@@ -165,7 +171,9 @@ static void give(struct arena *a, struct job *j, const char *nodes, struct share
 	j->start_time = AT(0, 33);
 	for (uint32_t i = 0; i < s.nodes; i++) {
 		struct node_alloc *n = &j->alloc[i];
-		*n = (struct node_alloc){ .node = 4 + i, .mem_mib = s.mem, .tasks = j->ntasks / s.nodes };
+		*n = (struct node_alloc) { .node = 4 + i,
+					   .mem_mib = s.mem,
+					   .tasks = j->ntasks / s.nodes };
 		bitset_init_in(&n->cores, CPUS, a);
 		bitset_add_range(&n->cores, s.first_cpu, s.cpus);
 		if (s.both_sockets)
@@ -174,7 +182,8 @@ static void give(struct arena *a, struct job *j, const char *nodes, struct share
 			continue;
 		n->gres = ARENA_NEW(a, struct gres_alloc);
 		n->n_gres = 1;
-		n->gres[0] = (struct gres_alloc){ .name = TEXT(a, "gpu"), .type = TEXT(a, "a100") };
+		n->gres[0] = (struct gres_alloc) { .name = TEXT(a, "gpu"),
+						   .type = TEXT(a, "a100") };
 		bitset_init_in(&n->gres[0].devices, 4, a);
 		bitset_add_range(&n->gres[0].devices, 0, s.gpus);
 	}
@@ -184,16 +193,19 @@ static void add_batch_step(struct arena *a, struct job *j)
 {
 	j->steps = ARENA_ARRAY(a, struct step, 2);
 	j->n_steps = 1;
-	j->steps[0] = (struct step){
-		.id = STEP_BATCH, .alloc = j->alloc, .n_alloc = 1, .ntasks = 1, .start_time = j->start_time
-	};
+	j->steps[0] = (struct step) { .id = STEP_BATCH,
+				      .alloc = j->alloc,
+				      .n_alloc = 1,
+				      .ntasks = 1,
+				      .start_time = j->start_time };
 }
 
 static struct job make_gpu_job(struct arena *a)
 {
-	struct job j = make_job(a, 2230, "gpujob", JOB_STATE_RUNNING,
-				"sbatch -J gpujob -q high -N2 --gpus-per-node=2 --ntasks-per-node=2 -c2 --mem=1000 -C ib "
-				"--comment=hello -o g.%j.out -t 30 --wrap=srun sleep 60");
+	struct job j = make_job(
+		a, 2230, "gpujob", JOB_STATE_RUNNING,
+		"sbatch -J gpujob -q high -N2 --gpus-per-node=2 --ntasks-per-node=2 -c2 --mem=1000 -C ib "
+		"--comment=hello -o g.%j.out -t 30 --wrap=srun sleep 60");
 	struct resource_request *r = &j.spec.request;
 	j.spec.qos = TEXT(a, "high");
 	j.spec.comment = TEXT(a, "hello");
@@ -202,27 +214,34 @@ static struct job make_gpu_job(struct arena *a)
 	j.ntasks = 4;
 	j.cpus_per_task = 2;
 	j.time_limit = 30 * USEC_PER_MIN;
-	*r = (struct resource_request){ .nodes_min = 2, .nodes_max = 2, .has_mem_per_node_mib = true,
-					.mem_per_node_mib = 1000, .has_cpus_per_task = true, .cpus_per_task = 2,
-					.has_ntasks_per_node = true, .ntasks_per_node = 2 };
+	*r = (struct resource_request) { .nodes_min = 2,
+					 .nodes_max = 2,
+					 .has_mem_per_node_mib = true,
+					 .mem_per_node_mib = 1000,
+					 .has_cpus_per_task = true,
+					 .cpus_per_task = 2,
+					 .has_ntasks_per_node = true,
+					 .ntasks_per_node = 2 };
 	r->constraint = TEXT(a, "ib");
 	r->gres_per_node = ARENA_NEW(a, struct gres_request);
 	r->n_gres_per_node = 1;
-	r->gres_per_node[0] = (struct gres_request){ .name = TEXT(a, "gpu"), .count = 2 };
-	give(a, &j, "node[5-6]", (struct share){ .nodes = 2, .cpus = 2, .both_sockets = true, .mem = 1000, .gpus = 2 });
+	r->gres_per_node[0] = (struct gres_request) { .name = TEXT(a, "gpu"), .count = 2 };
+	give(a, &j, "node[5-6]",
+	     (struct share) {
+		     .nodes = 2, .cpus = 2, .both_sockets = true, .mem = 1000, .gpus = 2 });
 	j.end_time = j.start_time + j.time_limit;
 	add_batch_step(a, &j);
 	j.n_steps = 2;
-	j.steps[1] = (struct step){ .id = 0,
-				    .name = TEXT(a, "sleep"),
-				    .alloc = j.alloc,
-				    .n_alloc = 2,
-				    .ntasks = 4,
-				    .cpus_per_task = 2,
-				    .start_time = j.start_time,
-				    .node_list = j.node_list,
-				    .srun_host = TEXT(a, "vm"),
-				    .srun_pid = 16040 };
+	j.steps[1] = (struct step) { .id = 0,
+				     .name = TEXT(a, "sleep"),
+				     .alloc = j.alloc,
+				     .n_alloc = 2,
+				     .ntasks = 4,
+				     .cpus_per_task = 2,
+				     .start_time = j.start_time,
+				     .node_list = j.node_list,
+				     .srun_host = TEXT(a, "vm"),
+				     .srun_pid = 16040 };
 	return j;
 }
 
@@ -231,12 +250,14 @@ static struct job make_gpu_job(struct arena *a)
 static struct job make_task(struct arena *a, uint32_t id, uint32_t task)
 {
 	bool runs = task > 2;
-	struct job j = make_job(a, id, "arr", runs ? JOB_STATE_RUNNING : JOB_STATE_COMPLETED, ARRAY_LINE);
+	struct job j = make_job(a, id, "arr", runs ? JOB_STATE_RUNNING : JOB_STATE_COMPLETED,
+				ARRAY_LINE);
 	j.array_job_id = 2229;
 	j.has_array_task_id = true;
 	j.array_task_id = task;
 	j.array_limit = 2;
-	give(a, &j, "node5", (struct share){ .nodes = 1, .first_cpu = task, .cpus = 1, .mem = 100 });
+	give(a, &j, "node5",
+	     (struct share) { .nodes = 1, .first_cpu = task, .cpus = 1, .mem = 100 });
 	if (runs) {
 		j.start_time = AT(0, 54);
 		add_batch_step(a, &j);
@@ -247,13 +268,15 @@ static struct job make_task(struct arena *a, uint32_t id, uint32_t task)
 	return j;
 }
 
-static struct job make_ended(struct arena *a, uint32_t id, const char *name, enum job_state state, uint32_t code)
+static struct job make_ended(struct arena *a, uint32_t id, const char *name, enum job_state state,
+			     uint32_t code)
 {
-	struct job j = make_job(a, id, name, state, arena_printf(a, "sbatch -A ml -n2 %s.sh", name));
+	struct job j = make_job(a, id, name, state,
+				arena_printf(a, "sbatch -A ml -n2 %s.sh", name));
 	j.spec.command = arena_printf(a, "/home/tester/%s.sh", name);
 	j.spec.std_out = arena_printf(a, "/home/tester/%s.out", name);
 	j.ntasks = 2;
-	give(a, &j, "node5", (struct share){ .nodes = 1, .cpus = 2, .mem = 200 });
+	give(a, &j, "node5", (struct share) { .nodes = 1, .cpus = 2, .mem = 200 });
 	j.end_time = j.start_time;
 	j.time_limit = 365 * USEC_PER_DAY;
 	j.exit_code = code;
@@ -263,18 +286,21 @@ static struct job make_ended(struct arena *a, uint32_t id, const char *name, enu
 
 static struct job make_limited(struct arena *a)
 {
-	struct job j = make_job(a, 2228, "tojob", JOB_STATE_RUNNING, "sbatch -J tojob -t 1 --wrap=sleep 300");
+	struct job j = make_job(a, 2228, "tojob", JOB_STATE_RUNNING,
+				"sbatch -J tojob -t 1 --wrap=sleep 300");
 	j.priority = 5;
 	j.time_limit = USEC_PER_MIN;
-	give(a, &j, "node5", (struct share){ .nodes = 1, .first_cpu = 2, .cpus = 1, .mem = 100 });
+	give(a, &j, "node5", (struct share) { .nodes = 1, .first_cpu = 2, .cpus = 1, .mem = 100 });
 	j.end_time = j.start_time + j.time_limit;
 	add_batch_step(a, &j);
 	return j;
 }
 
-static struct job make_waiting(struct arena *a, uint32_t id, const char *name, enum job_reason reason, uint32_t priority)
+static struct job make_waiting(struct arena *a, uint32_t id, const char *name,
+			       enum job_reason reason, uint32_t priority)
 {
-	struct job j = make_job(a, id, name, JOB_STATE_PENDING, arena_printf(a, "sbatch -J %s --wrap=true", name));
+	struct job j = make_job(a, id, name, JOB_STATE_PENDING,
+				arena_printf(a, "sbatch -J %s --wrap=true", name));
 	j.reason = reason;
 	j.priority = priority;
 	j.eligible_time = 0;
@@ -294,7 +320,8 @@ static struct job make_later(struct arena *a)
 static struct job make_big(struct arena *a)
 {
 	struct job j = make_waiting(a, 2240, "bigpend", JOB_REASON_RESOURCES, 1);
-	j.spec.submit_line = TEXT(a, "sbatch -J bigpend -N7 --exclusive -o /dev/null --nice=1000 --wrap=sleep 30");
+	j.spec.submit_line = TEXT(
+		a, "sbatch -J bigpend -N7 --exclusive -o /dev/null --nice=1000 --wrap=sleep 30");
 	j.spec.request.nodes_min = j.spec.request.nodes_max = 7;
 	j.spec.request.exclusive = EXCLUSIVE_KIND_NODE;
 	j.spec.nice = 1000;
@@ -313,7 +340,7 @@ static struct job make_array(struct arena *a)
 	j.array_limit = 2;
 	j.array_tasks = ARENA_NEW(a, struct id_range);
 	j.n_array_tasks = 1;
-	j.array_tasks[0] = (struct id_range){ 5, 6 };
+	j.array_tasks[0] = (struct id_range) { 5, 6 };
 	return j;
 }
 

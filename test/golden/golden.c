@@ -57,7 +57,8 @@ static void write_file(struct arena *a, const char *dir, const char *name, const
 		exit(fprintf(stderr, "cannot write %s\n", path));
 }
 
-static bool compare(struct runner *r, struct arena *a, const char *dir, const char *name, const char *got)
+static bool compare(struct runner *r, struct arena *a, const char *dir, const char *name,
+		    const char *got)
 {
 	if (r->update) {
 		write_file(a, dir, name, got);

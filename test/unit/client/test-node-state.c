@@ -30,7 +30,8 @@ static const struct {
 	{ NODE_STATE_MIXED, F(FAIL), "MIXED+FAIL", "FAILING", "FAILG" },
 	{ NODE_STATE_ALLOCATED, 0, "ALLOCATED", "ALLOCATED", "ALLOC" },
 	{ NODE_STATE_ALLOCATED, F(COMPLETING), "ALLOCATED+COMPLETING", "ALLOCATED+", "ALLOC+" },
-	{ NODE_STATE_ALLOCATED, F(NO_RESPOND) | F(DRAIN), "ALLOCATED*+DRAIN", "DRAINING*", "DRNG*" },
+	{ NODE_STATE_ALLOCATED, F(NO_RESPOND) | F(DRAIN), "ALLOCATED*+DRAIN", "DRAINING*",
+	  "DRNG*" },
 	{ NODE_STATE_DOWN, 0, "DOWN", "DOWN", "DOWN" },
 	{ NODE_STATE_DOWN, F(NO_RESPOND), "DOWN*", "DOWN*", "DOWN*" },
 	{ NODE_STATE_DOWN, F(NO_RESPOND) | F(DRAIN), "DOWN*+DRAIN", "DRAINED*", "DRAIN*" },
@@ -75,7 +76,7 @@ static void records_become_states(void **state)
 	n.responding = false;
 	assert_int_equal(node_status_of(&n).base, NODE_STATE_DOWN);
 	assert_int_equal(node_status_of(&n).flags, F(COMPLETING) | F(DRAIN) | F(NO_RESPOND));
-	n = (struct node){};
+	n = (struct node) {};
 	assert_int_equal(node_status_of(&n).base, NODE_STATE_UNKNOWN);
 }
 

@@ -41,7 +41,8 @@ static const struct {
 	{ "JobID:5,STATE:.6", "7", "JOBID STATE\n", "7         7\n", "", true },
 	{ "jobid:|,state:3/", "12345", "JOBID|STA/\n", "12345|123/\n", "", true },
 	{ "cpus-per-task:5,CPUsPerTask:5", "7", "CPUS_CPUS_\n", "7    7    \n", "", true },
-	{ "nosuch,jobid:2", "7", "JO\n", "7 \n", "Invalid job format specification: nosuch\n", true },
+	{ "nosuch,jobid:2", "7", "JO\n", "7 \n", "Invalid job format specification: nosuch\n",
+	  true },
 	{ "jobid:###turm###,name:x", "7", "JOBID###turm###NAMEx\n", "7###turm###7x\n", "", true },
 };
 
@@ -52,8 +53,8 @@ static void formats_are_parsed(void **state)
 		AUTO_ARENA struct arena *a = arena_new();
 		AUTO_BUF struct buf header = {}, line = {}, complaints = {};
 		struct table t;
-		(formats[i].names ? table_parse_names : table_parse_letters)(&t, COLUMN_OF_JOB, formats[i].format, a,
-									     &complaints);
+		(formats[i].names ? table_parse_names : table_parse_letters)(
+			&t, COLUMN_OF_JOB, formats[i].format, a, &complaints);
 		table_measure(&t, same, formats[i].value, NULL);
 		table_print_header(&t, &header);
 		table_print_row(&t, same, formats[i].value, NULL, &line);
@@ -78,7 +79,8 @@ static void rows_are_complete(void **state)
 		struct job_fields f = {};
 		job_fields_add(&f, row->fields);
 		if ((f.job | f.spec) & 1) /* tag 0: no such field */
-			fail_msg("%s asks for a field that does not exist: %s", row->names, row->fields);
+			fail_msg("%s asks for a field that does not exist: %s", row->names,
+				 row->fields);
 		assert_true(!row->letter || column_by_letter(row->of, row->letter[0]) == row);
 		if (row->of == COLUMN_OF_NODE)
 			assert_int_not_equal(row->merge, COLUMN_MERGE_NONE);
@@ -90,12 +92,13 @@ struct thing {
 	const char *text;
 };
 
-static struct sort_value value_of(const void *ctx, const void *obj, const struct column_row *row, bool configured,
-				  struct arena *a)
+static struct sort_value value_of(const void *ctx, const void *obj, const struct column_row *row,
+				  bool configured, struct arena *a)
 {
 	const struct thing *t = obj;
 	(void)ctx, (void)a, (void)configured;
-	return row->letter[0] == 'i' ? (struct sort_value){ .number = t->number } : (struct sort_value){ .text = t->text };
+	return row->letter[0] == 'i' ? (struct sort_value) { .number = t->number }
+				     : (struct sort_value) { .text = t->text };
 }
 
 static void lines_are_sorted(void **state)
@@ -106,7 +109,7 @@ static void lines_are_sorted(void **state)
 		const char *sort;
 		int order[4];
 	} cases[] = {
-		{ "i", { 0, 3, 2, 1 } },   { "-i", { 1, 2, 0, 3 } },  { "j", { 1, 3, 0, 2 } },
+		{ "i", { 0, 3, 2, 1 } },   { "-i", { 1, 2, 0, 3 } },    { "j", { 1, 3, 0, 2 } },
 		{ "j,i", { 3, 1, 0, 2 } }, { "-j,-i", { 2, 0, 1, 3 } }, { "+j", { 1, 3, 0, 2 } },
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
