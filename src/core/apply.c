@@ -73,6 +73,7 @@ void node_take(struct cluster *c, const struct job *j, const struct node_alloc *
 	mark_cores(n, &a->cores, true);
 	n->used_mem_mib += a->mem_mib;
 	n->job_count++;
+	n->last_busy = j->start_time > n->last_busy ? j->start_time : n->last_busy;
 	for (uint32_t i = 0; i < a->n_gres; i++)
 		mark_gres(n, &a->gres[i], true);
 	if (j->spec.request.exclusive == EXCLUSIVE_KIND_NODE)
@@ -275,6 +276,7 @@ static void apply_job_started(struct cluster *c, const struct job_started *ev)
 	j->state = JOB_STATE_RUNNING;
 	j->reason = JOB_REASON_NONE;
 	j->start_time = ev->time;
+	j->last_sched_eval = ev->time;
 	j->end_time = ev->end_time;
 	j->ntasks = ev->ntasks;
 	j->cpus_per_task = ev->cpus_per_task;

@@ -119,9 +119,10 @@ void links_tick(struct ctld *s, usec_t now)
 		decide_node_lost(&s->cluster, i, now, &d);
 		ctld_commit(s, &d);
 		struct conn *c = links_conn(s, i);
-		if (c) { /* half-open: make it come back properly */
-			s->links.at[i].conn = NULL;
-			cluster_set_link(&s->cluster, i, false, n->last_response);
+		if (c) { /* it accepts and never answers: let it come back properly */
+			links_closed(s, c);
+			ctld_forget_conn(s, c);
+			conn_close(c);
 		}
 	}
 }
