@@ -83,6 +83,12 @@ static int connect_any(struct session *s, const struct session_options *o, struc
 			  o->host_count ? buf_text(&tried) : "no controller is configured");
 }
 
+/* A daemon that ends while it is asked leaves the socket to another one: ask that. */
+static bool went_away(int code, usec_t end)
+{
+	return (code == -ECONNRESET || code == -EPIPE) && channel_clock() < end;
+}
+
 /* One question on the daemon's local socket; the kernel tells it who asks. */
 static int ask_token(struct channel *c, const struct session_options *o, struct arena *a,
 		     struct token_reply *ret, struct error *err)
@@ -95,16 +101,21 @@ static int ask_token(struct channel *c, const struct session_options *o, struct 
 	int r = frame_put(&ask, &f, &token_request_record, &body, err);
 	if (r < 0)
 		return r;
-	r = channel_connect_unix(c, o->auth_socket, AUTH_PATIENCE);
-	if (r < 0 && r != -ETIMEDOUT)
-		return wire_error(err, -E_AUTH,
-				  "no daemon gives out credentials at '%s': %s; start slurmctld or "
-				  "slurmd on this host",
-				  o->auth_socket, strerrordesc_np(-r));
-	if (r == 0)
-		r = channel_write(c, ask.data, ask.len);
-	if (r == 0)
-		r = channel_read_frame(c, &f, &answer, &why);
+	usec_t end = channel_clock() + AUTH_PATIENCE;
+	do {
+		channel_close(c);
+		why = (struct error){};
+		r = channel_connect_unix(c, o->auth_socket, AUTH_PATIENCE);
+		if (r < 0 && r != -ETIMEDOUT)
+			return wire_error(err, -E_AUTH,
+					  "no daemon gives out credentials at '%s': %s; start "
+					  "slurmctld or slurmd on this host",
+					  o->auth_socket, strerrordesc_np(-r));
+		if (r == 0)
+			r = channel_write(c, ask.data, ask.len);
+		if (r == 0)
+			r = channel_read_frame(c, &f, &answer, &why);
+	} while (went_away(r, end));
 	if (r == -ETIMEDOUT)
 		return timed_out(err, o->auth_socket);
 	if (r < 0)

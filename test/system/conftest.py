@@ -320,6 +320,9 @@ def fresh(request):
 @pytest.fixture
 def quiet(cluster):
     """The module's cluster with nothing in the queue, before and after."""
+    if not cluster.alive():
+        cluster.up()
     cluster.cancel_all()
     yield cluster
-    cluster.cancel_all()
+    if cluster.alive():
+        cluster.cancel_all()
