@@ -28,7 +28,8 @@ static struct bitset gpus_here(const struct gpubind *b, struct arena *a)
 		const struct bitset *d = &b->here->gres[i].devices;
 		if (!str_eq(b->here->gres[i].name, "gpu"))
 			continue;
-		for (uint32_t at = bitset_next(d, 0); at != BITSET_NONE; at = bitset_next(d, at + 1))
+		for (uint32_t at = bitset_next(d, 0); at != BITSET_NONE;
+		     at = bitset_next(d, at + 1))
 			bitset_add(&all, at);
 	}
 	return all;
@@ -45,7 +46,8 @@ static struct bitset task_cores(const struct gpubind *b, struct arena *a)
 	if (!each || each * b->tasks_here > bitset_count(cores))
 		return bitset_dup(cores, a);
 	bitset_init_in(&mine, cores->bits, a);
-	for (uint32_t i = bitset_next(cores, 0); i != BITSET_NONE; i = bitset_next(cores, i + 1), at++)
+	for (uint32_t i = bitset_next(cores, 0); i != BITSET_NONE;
+	     i = bitset_next(cores, i + 1), at++)
 		if (at / each == b->local_id)
 			bitset_add(&mine, i);
 	return mine;
@@ -116,7 +118,8 @@ static struct bitset masked(const struct bitset *all, uint64_t mask, struct aren
 	struct bitset some = {};
 
 	bitset_init_in(&some, all->bits, a);
-	for (uint32_t i = bitset_next(all, 0); i != BITSET_NONE && i < 64; i = bitset_next(all, i + 1))
+	for (uint32_t i = bitset_next(all, 0); i != BITSET_NONE && i < 64;
+	     i = bitset_next(all, i + 1))
 		if (mask >> i & 1)
 			bitset_add(&some, i);
 	return some;

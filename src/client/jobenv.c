@@ -24,17 +24,19 @@
 
 #include <assert.h>
 
-static_assert((int)VARIABLE_SCOPES_BATCH == (int)JOBENV_BATCH &&
-		      (int)VARIABLE_SCOPES_TASK == (int)JOBENV_TASK &&
-		      (int)VARIABLE_SCOPES_ALLOC == (int)JOBENV_ALLOC,
-	      "the first row of environment.def names the scopes in the order of enum jobenv_scope");
+static_assert(
+	(int)VARIABLE_SCOPES_BATCH == (int)JOBENV_BATCH &&
+		(int)VARIABLE_SCOPES_TASK == (int)JOBENV_TASK &&
+		(int)VARIABLE_SCOPES_ALLOC == (int)JOBENV_ALLOC,
+	"the first row of environment.def names the scopes in the order of enum jobenv_scope");
 
 struct source {
 	const struct jobenv *j;
 	enum jobenv_scope scope;
 	const struct variable_row *row;
 	const struct resource_request *request;
-	const struct node_alloc *here; /* what the step (the job in an allocation's shell) has on this node */
+	const struct node_alloc
+		*here; /* what the step (the job in an allocation's shell) has on this node */
 	const struct env *env;
 	struct arena *arena;
 };
@@ -518,7 +520,7 @@ static bool put_gpus_of(const struct source *s, const struct gpubind *how, struc
 
 static bool value_node_gpus(const struct source *s, struct buf *out)
 {
-	return put_gpus_of(s, &(struct gpubind){ .here = s->here }, out);
+	return put_gpus_of(s, &(struct gpubind) { .here = s->here }, out);
 }
 
 static bool value_task_gpus(const struct source *s, struct buf *out)
@@ -526,7 +528,7 @@ static bool value_task_gpus(const struct source *s, struct buf *out)
 	if (s->scope != JOBENV_TASK)
 		return value_node_gpus(s, out);
 	return put_gpus_of(s,
-			   &(struct gpubind){
+			   &(struct gpubind) {
 				   .how = s->j->step->gpu_bind,
 				   .per_task = gpus_per_task(s),
 				   .here = s->here,

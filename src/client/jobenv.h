@@ -20,13 +20,13 @@ enum jobenv_scope {
 
 struct jobenv {
 	const struct job *job;
-	const struct step *step;       /* NULL for JOBENV_ALLOC */
+	const struct step *step; /* NULL for JOBENV_ALLOC */
 	const char *cluster, *conf_path;
 	const char *const *node_names; /* of the step's nodes (of the job's for JOBENV_ALLOC) */
 	uint32_t node_count, node_pos;
 	const char *node_name;
-	uint32_t task_id, local_id;    /* JOBENV_TASK */
-	const struct node_gres *gres;  /* what the node has */
+	uint32_t task_id, local_id;   /* JOBENV_TASK */
+	const struct node_gres *gres; /* what the node has */
 	uint32_t gres_count;
 	uint32_t pid;
 	const char *srun_addr;

@@ -41,7 +41,8 @@ static void adopt_one(struct slurmd *d, const char *name)
 	struct held *h;
 
 	if (!held_name_parse(name, &job, &attempt, &step)) {
-		log_info("'%s/%s.sock' is not the socket of a step; left alone", disk_root(d->spool), name);
+		log_info("'%s/%s.sock' is not the socket of a step; left alone",
+			 disk_root(d->spool), name);
 		return;
 	}
 	h = held_new(d, job, attempt, step);

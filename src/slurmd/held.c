@@ -64,8 +64,18 @@ void held_forget_request(struct request **r)
 	*r = NULL;
 }
 
+void held_answer(struct request **r)
+{
+	struct request *answered = TAKE_PTR(*r);
+
+	if (answered)
+		request_reply(answered, &(struct empty) {});
+}
+
 void held_free(struct held *h)
 {
+	held_answer(&h->launch);
+	held_answer(&h->report);
 	held_forget_request(&h->launch);
 	held_forget_request(&h->report);
 	map_remove_str(&h->d->held, h->name);
@@ -93,7 +103,7 @@ void held_list(const struct slurmd *d, struct arena *a, struct node_held **ret, 
 	for (size_t i = 0; (h = map_next(&d->held, &i));) {
 		if (h->state == HELD_ACKNOWLEDGED)
 			continue;
-		(*ret)[count++] = (struct node_held){
+		(*ret)[count++] = (struct node_held) {
 			.job_id = h->job_id,
 			.attempt = h->attempt,
 			.step_id = h->step_id,

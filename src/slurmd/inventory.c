@@ -136,7 +136,8 @@ static char *order_print(const cpu_list *cpus, struct arena *a)
 	AUTO_BUF struct buf b = {};
 
 	for (size_t i = 0, k; i < cpus->count; i = k) {
-		for (k = i + 1; k < cpus->count && cpus->at[k].number == cpus->at[k - 1].number + 1;)
+		for (k = i + 1;
+		     k < cpus->count && cpus->at[k].number == cpus->at[k - 1].number + 1;)
 			k++;
 		buf_printf(&b, "%s%u", i ? "," : "", cpus->at[i].number);
 		if (k > i + 1)
@@ -154,11 +155,12 @@ int inventory_read(struct disk *root, struct arena *a, struct node_facts *ret, c
 
 	cpus_read(root, a, &cpus);
 	if (!cpus.count)
-		return error_set(err, -ENODEV,
-				 "cannot find the machine's CPUs in '%ssys/devices/system/cpu/online'",
-				 disk_root(root));
+		return error_set(
+			err, -ENODEV,
+			"cannot find the machine's CPUs in '%ssys/devices/system/cpu/online'",
+			disk_root(root));
 	qsort(cpus.at, cpus.count, sizeof(*cpus.at), cpu_compare);
-	*ret = (struct node_facts){
+	*ret = (struct node_facts) {
 		.arch = ARCH,
 		.os = arena_printf(a, "%s %s %s", line_of(root, a, "proc/sys/kernel/ostype"),
 				   line_of(root, a, "proc/sys/kernel/osrelease"),
@@ -169,14 +171,16 @@ int inventory_read(struct disk *root, struct arena *a, struct node_facts *ret, c
 	topology_count(&cpus, ret);
 	*ret_cpus = order_print(&cpus, a);
 	vec_done(&cpus);
-	if (disk_read(root, "proc/meminfo", &mem) == 0 && number_after(buf_text(&mem), "MemTotal:", &n))
+	if (disk_read(root, "proc/meminfo", &mem) == 0 &&
+	    number_after(buf_text(&mem), "MemTotal:", &n))
 		ret->real_memory_mib = n / 1024;
 	if (disk_read(root, "proc/stat", &stat) == 0 && number_after(buf_text(&stat), "btime", &n))
 		ret->boot_time = (usec_t)n * USEC_PER_SEC;
 	return 0;
 }
 
-void inventory_print(struct disk *root, const char *name, const struct node_facts *f, struct buf *out)
+void inventory_print(struct disk *root, const char *name, const struct node_facts *f,
+		     struct buf *out)
 {
 	AUTO_BUF struct buf up = {};
 	unsigned long long sec = 0;
@@ -199,6 +203,7 @@ void inventory_load(struct disk *root, double *ret_load, uint64_t *ret_free_mib)
 
 	if (disk_read(root, "proc/loadavg", &load) == 0)
 		(void)!sscanf(buf_text(&load), "%lf", ret_load);
-	if (disk_read(root, "proc/meminfo", &mem) == 0 && number_after(buf_text(&mem), "MemFree:", &n))
+	if (disk_read(root, "proc/meminfo", &mem) == 0 &&
+	    number_after(buf_text(&mem), "MemFree:", &n))
 		*ret_free_mib = n / 1024;
 }

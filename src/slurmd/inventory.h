@@ -18,6 +18,7 @@ struct node_facts;
 NODISCARD int inventory_read(struct disk *root, struct arena *a, struct node_facts *ret,
 			     char **ret_cpus, struct error *err);
 /* The output of slurmd -C: a NodeName line and how long the machine is up. */
-void inventory_print(struct disk *root, const char *name, const struct node_facts *f, struct buf *out);
+void inventory_print(struct disk *root, const char *name, const struct node_facts *f,
+		     struct buf *out);
 /* Load average of a minute and free memory; what cannot be read stays as it is. */
 void inventory_load(struct disk *root, double *ret_load, uint64_t *ret_free_mib);

@@ -147,8 +147,9 @@ static void clean_send(struct clean *c)
 	if (!d->registered || c->sent)
 		return;
 	c->sent = true;
-	conn_call(d->link, MSG_JOB_CLEAN, &(struct job_clean){ .job_id = c->job_id, .attempt = c->attempt },
-		  0, on_clean_answer, c);
+	conn_call(d->link, MSG_JOB_CLEAN,
+		  &(struct job_clean) { .job_id = c->job_id, .attempt = c->attempt }, 0,
+		  on_clean_answer, c);
 }
 
 void link_send_clean(struct slurmd *d, uint32_t job_id, uint32_t attempt)
@@ -159,7 +160,7 @@ void link_send_clean(struct slurmd *d, uint32_t job_id, uint32_t attempt)
 		if (d->clean.at[i]->job_id == job_id && d->clean.at[i]->attempt == attempt)
 			return;
 	c = NEW(struct clean);
-	*c = (struct clean){ .d = d, .job_id = job_id, .attempt = attempt };
+	*c = (struct clean) { .d = d, .job_id = job_id, .attempt = attempt };
 	vec_push(&d->clean, c);
 	clean_send(c);
 }
@@ -240,7 +241,8 @@ static void on_ready(void *arg, struct conn *c)
 	struct node_register reg = { .name = d->node->name, .facts = d->facts };
 
 	if (!is_controller(d, conn_peer(c))) {
-		log_error("%s is uid %u and not the controller", conn_peer_name(c), conn_peer(c)->uid);
+		log_error("%s is uid %u and not the controller", conn_peer_name(c),
+			  conn_peer(c)->uid);
 		link_break(d);
 		return;
 	}

@@ -59,21 +59,44 @@ static int options_take(struct program *p, int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "CcDf:hL:N:vV", longs, NULL)) != -1) {
 		switch (c) {
-		case 'C': p->print_machine = true; break;
-		case 'c': p->clear = true; break;
-		case 'D': p->foreground = true; break;
-		case 'f': p->conf_path = optarg; break;
-		case 'L': p->log_path = optarg; break;
-		case 'N': p->node_name = optarg; break;
-		case 'S': p->systemd = p->foreground = true; break;
-		case 'v': p->verbose++; break;
-		case 'V': printf("slurm %s\n", MUSTER_VERSION); exit(0);
-		case 'h': fputs(usage, stdout); exit(0);
-		default: fputs(usage, stderr); return -EINVAL;
+		case 'C':
+			p->print_machine = true;
+			break;
+		case 'c':
+			p->clear = true;
+			break;
+		case 'D':
+			p->foreground = true;
+			break;
+		case 'f':
+			p->conf_path = optarg;
+			break;
+		case 'L':
+			p->log_path = optarg;
+			break;
+		case 'N':
+			p->node_name = optarg;
+			break;
+		case 'S':
+			p->systemd = p->foreground = true;
+			break;
+		case 'v':
+			p->verbose++;
+			break;
+		case 'V':
+			printf("slurm %s\n", MUSTER_VERSION);
+			exit(0);
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		default:
+			fputs(usage, stderr);
+			return -EINVAL;
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "slurmd: error: '%s' is one word too many\n%s", argv[optind], usage);
+		fprintf(stderr, "slurmd: error: '%s' is one word too many\n%s", argv[optind],
+			usage);
 		return -EINVAL;
 	}
 	return 0;
@@ -91,7 +114,8 @@ static int machine_print(struct program *p)
 {
 	AUTO_BUF struct buf out = {};
 
-	inventory_print(p->root, p->node_name ? p->node_name : short_hostname(p), &p->machine, &out);
+	inventory_print(p->root, p->node_name ? p->node_name : short_hostname(p), &p->machine,
+			&out);
 	fputs(buf_text(&out), stdout);
 	return 0;
 }
@@ -110,14 +134,16 @@ static const char *node_name_find(struct program *p, const struct conf *c)
 }
 
 /* Is this node this machine, and no other node too?  Only then do its CPU numbers mean anything. */
-static bool node_is_machine(const struct program *p, const struct conf *c, const struct node_conf *n)
+static bool node_is_machine(const struct program *p, const struct conf *c,
+			    const struct node_conf *n)
 {
 	uint32_t same = 0;
 
 	for (size_t i = 0; i < c->node_count; i++)
 		same += str_eq(c->nodes[i].hostname, n->hostname);
 	return same == 1 && n->cpus == p->machine.cpus &&
-	       !(c->main.slurmd_parameters && strstr(c->main.slurmd_parameters, "config_overrides"));
+	       !(c->main.slurmd_parameters &&
+		 strstr(c->main.slurmd_parameters, "config_overrides"));
 }
 
 /* Programs lie beside each other, in build/bin as in an installation. */
@@ -147,7 +173,8 @@ static void level_use(const struct program *p, const struct conf *c)
 	log_set_level(level);
 }
 
-static int log_open(struct program *p, const struct conf *c, const struct node_conf *n, struct error *err)
+static int log_open(struct program *p, const struct conf *c, const struct node_conf *n,
+		    struct error *err)
 {
 	int r;
 
@@ -157,7 +184,9 @@ static int log_open(struct program *p, const struct conf *c, const struct node_c
 	if (!p->log_path)
 		return 0;
 	r = log_to_file(p->log_path);
-	return r < 0 ? error_set(err, r, "cannot open the log file '%s': %s", p->log_path, strerror(-r)) : 0;
+	return r < 0 ? error_set(err, r, "cannot open the log file '%s': %s", p->log_path,
+				 strerror(-r))
+		     : 0;
 }
 
 static int conf_again(void *arg, struct conf **ret, struct error *err)
@@ -243,9 +272,10 @@ static int program_start(struct program *p, struct error *err)
 	p->node_name = node_name_find(p, c);
 	n = conf_node(c, p->node_name);
 	if (!n)
-		return error_set(err, -ENOENT,
-				 "there is no node '%s' in '%s'; say which node this is with -N NAME",
-				 p->node_name, c->path);
+		return error_set(
+			err, -ENOENT,
+			"there is no node '%s' in '%s'; say which node this is with -N NAME",
+			p->node_name, c->path);
 	cpus = node_is_machine(p, c, n) ? p->cpus : NULL;
 	r = log_open(p, c, n, err);
 	if (r == 0 && !p->foreground)

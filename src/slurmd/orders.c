@@ -20,14 +20,13 @@ static void order_launch(struct slurmd *d, struct request *r)
 {
 	struct launch *l = r->body;
 	struct held *h = held_find(d, l->job_id, l->attempt, l->step_id);
-	struct step_end refused = { .job_id = l->job_id,
-				    .attempt = l->attempt,
-				    .step_id = l->step_id,
-				    .exit_code = 1 };
+	struct step_end refused = {
+		.job_id = l->job_id, .attempt = l->attempt, .step_id = l->step_id, .exit_code = 1
+	};
 
 	if (h) {
 		log_debug("step %s: is here already", h->name);
-		request_reply(r, &(struct empty){});
+		request_reply(r, &(struct empty) {});
 		return;
 	}
 	h = held_new(d, l->job_id, l->attempt, l->step_id);
@@ -37,10 +36,9 @@ static void order_launch(struct slurmd *d, struct request *r)
 		refused.launch_error = arena_printf(r->arena, "node %s got a launch for node '%s'",
 						    d->node->name, l->node_name);
 	else if (d->o.uid != 0 && l->uid != d->o.uid)
-		refused.launch_error =
-			arena_printf(r->arena,
-				     "slurmd on %s runs as uid %u and cannot start jobs of uid %u",
-				     d->node->name, d->o.uid, l->uid);
+		refused.launch_error = arena_printf(
+			r->arena, "slurmd on %s runs as uid %u and cannot start jobs of uid %u",
+			d->node->name, d->o.uid, l->uid);
 	if (refused.launch_error)
 		stepd_ended(h, &refused);
 	else
@@ -66,7 +64,7 @@ static void order_signal(struct slurmd *d, struct request *r)
 	for (size_t i = 0; (h = map_next(&d->held, &i));)
 		if (signal_is_for(h, s))
 			stepd_signal(h, s);
-	request_reply(r, &(struct empty){});
+	request_reply(r, &(struct empty) {});
 }
 
 /* The last step_end says that the job is gone; without a step that still runs we say so at once. */
@@ -83,16 +81,17 @@ static void order_terminate(struct slurmd *d, struct request *r)
 		stepd_terminate(h, t);
 		running++;
 	}
-	log_verbose("job %u attempt %u: terminate, %u steps run here", t->job_id, t->attempt, running);
+	log_verbose("job %u attempt %u: terminate, %u steps run here", t->job_id, t->attempt,
+		    running);
 	if (!running && !t->has_step_id)
 		link_send_clean(d, t->job_id, t->attempt);
-	request_reply(r, &(struct empty){});
+	request_reply(r, &(struct empty) {});
 }
 
 static void order_shutdown(struct slurmd *d, struct request *r)
 {
 	log_info("the controller asks this node daemon to stop");
-	request_reply(r, &(struct empty){});
+	request_reply(r, &(struct empty) {});
 	if (d->o.stopped)
 		d->o.stopped(d->o.arg);
 }
@@ -101,7 +100,7 @@ static void order_reconfigure(struct slurmd *d, struct request *r)
 {
 	struct error err = {};
 
-	request_reply(r, &(struct empty){});
+	request_reply(r, &(struct empty) {});
 	if (slurmd_reload(d, &err) < 0)
 		log_error("the configuration is left as it was: %s", err.text);
 }
@@ -109,7 +108,7 @@ static void order_reconfigure(struct slurmd *d, struct request *r)
 static void order_ping(struct slurmd *d, struct request *r)
 {
 	(void)d;
-	request_reply(r, &(struct empty){});
+	request_reply(r, &(struct empty) {});
 }
 
 static const struct order {

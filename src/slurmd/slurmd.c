@@ -51,7 +51,8 @@ static int facts_make(const struct slurmd *d, const struct conf *c, const struct
 	}
 	f.tmp_disk_mib = n->tmp_disk_mib;
 	f.version = MUSTER_VERSION;
-	f.slurmd_start_time = d->facts.slurmd_start_time ? d->facts.slurmd_start_time : loop_now(d->loop);
+	f.slurmd_start_time = d->facts.slurmd_start_time ? d->facts.slurmd_start_time
+							 : loop_now(d->loop);
 	f.addr = n->addr;
 	f.port = n->port;
 	*ret = f;
@@ -65,9 +66,10 @@ static int spool_open(const struct conf *c, const struct node_conf *n, struct ar
 	size_t room = SOCKET_PATH_MAX - 1 - SOCKET_NAME_MAX;
 
 	if (strlen(path) > room)
-		return error_set(err, -ENAMETOOLONG,
-				 "SlurmdSpoolDir '%s' has %zu characters; sockets need a path of at most %zu",
-				 path, strlen(path), room);
+		return error_set(
+			err, -ENAMETOOLONG,
+			"SlurmdSpoolDir '%s' has %zu characters; sockets need a path of at most %zu",
+			path, strlen(path), room);
 	/* Users' shells pass through it to reach their scripts. */
 	return disk_open(path, 0755, ret, err);
 }
@@ -75,7 +77,7 @@ static int spool_open(const struct conf *c, const struct node_conf *n, struct ar
 static int auth_open(const struct conf *c, struct auth **ret, struct error *err)
 {
 	return auth_new(
-		&(struct auth_options){
+		&(struct auth_options) {
 			.type = c->main.auth_type,
 			.key_path = c->auth_key,
 			.cluster = c->main.cluster_name,
@@ -95,7 +97,8 @@ static int conf_use(struct slurmd *d, struct conf *c, struct error *err)
 	int r;
 
 	if (!n)
-		return error_set(err, -ENOENT, "there is no NodeName '%s' in '%s'", d->o.node_name, c->path);
+		return error_set(err, -ENOENT, "there is no NodeName '%s' in '%s'", d->o.node_name,
+				 c->path);
 	r = facts_make(d, c, n, a, &facts, err);
 	if (r == 0)
 		r = auth_open(c, &auth, err);

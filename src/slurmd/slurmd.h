@@ -25,14 +25,14 @@ struct slurmd_options {
 	const char *node_name;
 	slurmd_load_fn load;
 	void *load_arg;
-	struct node_facts machine;   /* what the machine is; borrowed */
-	struct disk *machine_root;   /* where /proc is, for the load in heartbeats; NULL: not known */
-	const char *stepd_path;      /* the program for steps */
-	const char *stepd_cpus;      /* the machine's CPUs in our order, for binding; NULL: never bind */
-	const char *log_path;        /* for the step daemons too; NULL: standard error */
-	uid_t uid;                   /* whom we run as: root starts jobs of everybody */
-	bool clear;                  /* throw away remains of earlier steps instead of reporting them */
-	void (*stopped)(void *arg);  /* somebody asked the daemon to end */
+	struct node_facts machine; /* what the machine is; borrowed */
+	struct disk *machine_root; /* where /proc is, for the load in heartbeats; NULL: not known */
+	const char *stepd_path;    /* the program for steps */
+	const char *stepd_cpus; /* the machine's CPUs in our order, for binding; NULL: never bind */
+	const char *log_path;   /* for the step daemons too; NULL: standard error */
+	uid_t uid;              /* whom we run as: root starts jobs of everybody */
+	bool clear;             /* throw away remains of earlier steps instead of reporting them */
+	void (*stopped)(void *arg);                           /* somebody asked the daemon to end */
 	void (*reloaded)(void *arg, const struct conf *conf); /* for log level and log file */
 	void (*registered)(void *arg); /* the controller has taken note of the node */
 	void *arg;

@@ -39,22 +39,13 @@ static void end_with(struct held *h, uint32_t code, uint32_t signal, const char 
 	stepd_ended(h, &end);
 }
 
-static void launch_answer(struct held *h)
-{
-	struct request *r = h->launch;
-
-	h->launch = NULL;
-	if (r)
-		request_reply(r, &(struct empty){});
-}
-
 void stepd_ended(struct held *h, const struct step_end *end)
 {
 	if (h->state >= HELD_ENDED)
 		return;
 	h->state = HELD_ENDED;
 	record_copy(&step_end_record, &h->end, end, NULL);
-	launch_answer(h);
+	held_answer(&h->launch);
 	link_send_end(h);
 }
 
@@ -82,7 +73,7 @@ void stepd_release(struct held *h)
 	h->state = HELD_ACKNOWLEDGED;
 	if (!h->report)
 		return; /* it is still to come; then it is answered at once */
-	request_reply(TAKE_PTR(h->report), &(struct empty){});
+	request_reply(TAKE_PTR(h->report), &(struct empty) {});
 	conn_finish(h->conn);
 	held_free(h);
 }
@@ -91,8 +82,7 @@ static void report_receive(struct held *h, struct request *r)
 {
 	const struct stepd_state *state = r->body;
 
-	if (h->report)
-		request_reply(h->report, &(struct empty){}); /* it has asked again */
+	held_answer(&h->report); /* it has asked again */
 	h->report = r;
 	if (h->state == HELD_ACKNOWLEDGED)
 		stepd_release(h);
@@ -160,7 +150,7 @@ static const struct conn_handler stepd_handler = {
 
 static struct conn_options stepd_conn_options(const struct slurmd *d)
 {
-	return (struct conn_options){ .loop = d->loop, .program = "slurmd", .skip_hello = true };
+	return (struct conn_options) { .loop = d->loop, .program = "slurmd", .skip_hello = true };
 }
 
 /* Starting. */
@@ -172,7 +162,7 @@ static void on_launched(void *arg, const void *reply, const struct error *err)
 	if (reply) {
 		if (h->state == HELD_STARTING)
 			h->state = HELD_RUNNING;
-		launch_answer(h);
+		held_answer(&h->launch);
 		return;
 	}
 	if (!h->conn || h->state != HELD_STARTING)
@@ -221,11 +211,11 @@ static int spawn(struct held *h, struct error *err)
 	}
 	argv[n] = NULL;
 	r = process_spawn(d->loop,
-			  &(struct spawn){
+			  &(struct spawn) {
 				  .path = d->o.stepd_path,
 				  .argv = argv,
 				  .cwd = "/",
-				  .fds = (int[]){ -1, -1, d->o.log_path ? -1 : 2, pair[1] },
+				  .fds = (int[]) { -1, -1, d->o.log_path ? -1 : 2, pair[1] },
 				  .fd_count = 4,
 				  .detach = true,
 			  },
@@ -276,13 +266,13 @@ static void on_found(void *arg, const void *reply, const struct error *err)
 		stepd_ended(h, &state->end);
 	else if (reply)
 		log_info("step %s: taken over", h->name);
-	launch_answer(h);
+	held_answer(&h->launch);
 	adopted(h);
 }
 
 static void on_found_ready(void *arg, struct conn *c)
 {
-	conn_call(c, MSG_STEPD_QUERY, &(struct empty){}, STEPD_PATIENCE, on_found, arg);
+	conn_call(c, MSG_STEPD_QUERY, &(struct empty) {}, STEPD_PATIENCE, on_found, arg);
 }
 
 static void on_found_closed(void *arg, struct conn *c, const char *why)

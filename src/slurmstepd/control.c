@@ -68,7 +68,7 @@ static void event_receive(struct stepd *s, const struct frame *f, const uint8_t 
 		return;
 	}
 	stepd_on(s, e, obj);
-	talk_reply(&s->control, f, &empty_record, &(struct empty){});
+	talk_reply(&s->control, f, &empty_record, &(struct empty) {});
 }
 
 static void control_handle(struct stepd *s, const struct frame *f, const uint8_t *body)
@@ -77,7 +77,8 @@ static void control_handle(struct stepd *s, const struct frame *f, const uint8_t
 	struct terminate_job term = {};
 
 	if (f->flags & FRAME_REPLY) {
-		if (f->kind == MSG_STEPD_REPORT && f->id == s->report_id && !(f->flags & FRAME_FAILURE))
+		if (f->kind == MSG_STEPD_REPORT && f->id == s->report_id &&
+		    !(f->flags & FRAME_FAILURE))
 			stepd_on(s, ON_ACKNOWLEDGED, NULL);
 		return;
 	}
@@ -137,9 +138,10 @@ int control_listen(struct stepd *s, struct error *err)
 	snprintf(s->name, sizeof(s->name), "%u.%u.%s", l->job_id, l->attempt, step);
 	n = snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/%s.sock", s->spool, s->name);
 	if (n >= (int)sizeof(addr.sun_path))
-		return error_set(err, -ENAMETOOLONG,
-				 "'%s/%s.sock' is too long for a socket: SlurmdSpoolDir must be shorter",
-				 s->spool, s->name);
+		return error_set(
+			err, -ENAMETOOLONG,
+			"'%s/%s.sock' is too long for a socket: SlurmdSpoolDir must be shorter",
+			s->spool, s->name);
 	if (socket_is_alive(&addr))
 		return error_set(err, -EADDRINUSE, "step %s is running already", s->name);
 	unlink(addr.sun_path);

@@ -100,8 +100,8 @@ static void task_exited(struct stepd *s, struct task *t, int status)
 	io_drain(s, t);
 	if ((code || signal) && s->launch.step.kill_on_bad_exit && s->running)
 		stepd_on(s, ON_TERMINATE,
-			 &(struct terminate_job){ .why = (char *)"DUE TO TASK FAILURE",
-						  .kill_wait_sec = s->launch.kill_wait_sec });
+			 &(struct terminate_job) { .why = (char *)"DUE TO TASK FAILURE",
+						   .kill_wait_sec = s->launch.kill_wait_sec });
 }
 
 void family_reap(struct stepd *s)

@@ -73,8 +73,8 @@ static char *expand(const struct stepd *s, const struct task *t, const char *pat
 	return arena_printf(s->arena, "%s/%s", s->work_dir, path);
 }
 
-static int open_one(const struct stepd *s, const struct task *t, const char *pattern, const char *what,
-		    int flags, struct error *err)
+static int open_one(const struct stepd *s, const struct task *t, const char *pattern,
+		    const char *what, int flags, struct error *err)
 {
 	const char *path = expand(s, t, pattern);
 	int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);

@@ -81,17 +81,17 @@ int io_connect(struct stepd *s, struct error *err)
 	for (uint32_t i = 0; i < s->task_count; i++)
 		ids[i] = s->tasks[i].id;
 	talk_tell(&s->srun, MSG_IO_HELLO, &io_hello_record,
-		     &(struct io_hello){
-			     .job_id = l->job_id,
-			     .step_id = l->step_id,
-			     .node_pos = l->node_pos,
-			     .node_name = l->node_name,
-			     .cookie = l->step.cookie,
-			     .ntasks = s->task_count,
-			     .first_task = s->task_count ? ids[0] : 0,
-			     .task_ids = ids,
-			     .n_task_ids = s->task_count,
-		     });
+		  &(struct io_hello) {
+			  .job_id = l->job_id,
+			  .step_id = l->step_id,
+			  .node_pos = l->node_pos,
+			  .node_name = l->node_name,
+			  .cookie = l->step.cookie,
+			  .ntasks = s->task_count,
+			  .first_task = s->task_count ? ids[0] : 0,
+			  .task_ids = ids,
+			  .n_task_ids = s->task_count,
+		  });
 	return 0;
 }
 
@@ -118,12 +118,12 @@ bool io_may_read_tasks(const struct stepd *s)
 static void data_tell(struct stepd *s, uint32_t task, int stream, const void *data, size_t len)
 {
 	talk_tell(&s->srun, MSG_IO_DATA, &io_data_record,
-		     &(struct io_data){
-			     .task = task,
-			     .stream = (uint32_t)stream,
-			     .data = { .data = (uint8_t *)data, .len = len },
-			     .eof = len == 0,
-		     });
+		  &(struct io_data) {
+			  .task = task,
+			  .stream = (uint32_t)stream,
+			  .data = { .data = (uint8_t *)data, .len = len },
+			  .eof = len == 0,
+		  });
 }
 
 /* Returns whether there may be more. */
@@ -187,12 +187,12 @@ void io_finish(struct stepd *s)
 			if (!s->tasks[i].told)
 				ids[count++] = s->tasks[i].id;
 		talk_tell(&s->srun, MSG_IO_EXIT, &io_exit_record,
-			     &(struct io_exit){ .tasks = ids,
-						.n_tasks = count,
-						.exit_code = s->end.exit_code,
-						.error = s->end.launch_error });
+			  &(struct io_exit) { .tasks = ids,
+					      .n_tasks = count,
+					      .exit_code = s->end.exit_code,
+					      .error = s->end.launch_error });
 	}
-	talk_tell(&s->srun, MSG_IO_DONE, &empty_record, &(struct empty){});
+	talk_tell(&s->srun, MSG_IO_DONE, &empty_record, &(struct empty) {});
 	s->srun_done = true;
 }
 
@@ -233,10 +233,10 @@ void io_tell_exits(struct stepd *s)
 			t->told = true;
 		}
 		talk_tell(&s->srun, MSG_IO_EXIT, &io_exit_record,
-			     &(struct io_exit){ .tasks = ids,
-						.n_tasks = count,
-						.exit_code = first->exit_code,
-						.exit_signal = first->exit_signal });
+			  &(struct io_exit) { .tasks = ids,
+					      .n_tasks = count,
+					      .exit_code = first->exit_code,
+					      .exit_signal = first->exit_signal });
 	}
 }
 
@@ -293,7 +293,8 @@ static void input_receive(struct stepd *s, const struct io_data *d)
 
 static void winsize_receive(struct stepd *s, const struct io_winsize *w)
 {
-	struct winsize size = { .ws_row = (unsigned short)w->rows, .ws_col = (unsigned short)w->cols };
+	struct winsize size = { .ws_row = (unsigned short)w->rows,
+				.ws_col = (unsigned short)w->cols };
 
 	if (s->launch.step.uses_pty && s->task_count && s->tasks[0].in.fd >= 0)
 		ioctl(s->tasks[0].in.fd, TIOCSWINSZ, &size);
@@ -316,7 +317,7 @@ static int srun_handle(struct stepd *s, const struct frame *f, const uint8_t *bo
 	case MSG_IO_SIGNAL:
 		r = record_decode(&io_signal_record, &sig, body, f->len, a, NULL);
 		if (r == 0 && sig.signal < 65)
-			stepd_on(s, ON_SIGNAL, &(struct signal_step){ .signal = sig.signal });
+			stepd_on(s, ON_SIGNAL, &(struct signal_step) { .signal = sig.signal });
 		return r;
 	case MSG_IO_WINSIZE:
 		r = record_decode(&io_winsize_record, &size, body, f->len, a, NULL);

@@ -31,18 +31,20 @@ static void slots_fill(const struct stepd *s, struct pollfd *p)
 	bool read_tasks = io_may_read_tasks(s);
 	struct pollfd *t = p + SLOT_TASKS;
 
-	p[SLOT_SIGNAL] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
-	p[SLOT_CONTROL] = (struct pollfd){ .fd = s->control.fd, .events = talk_wants(&s->control) };
-	p[SLOT_LISTEN] = (struct pollfd){ .fd = s->listen_fd, .events = POLLIN };
-	p[SLOT_SRUN] = (struct pollfd){ .fd = s->srun.fd, .events = talk_wants(&s->srun) };
+	p[SLOT_SIGNAL] = (struct pollfd) { .fd = s->signal_fd, .events = POLLIN };
+	p[SLOT_CONTROL] = (struct pollfd) { .fd = s->control.fd,
+					    .events = talk_wants(&s->control) };
+	p[SLOT_LISTEN] = (struct pollfd) { .fd = s->listen_fd, .events = POLLIN };
+	p[SLOT_SRUN] = (struct pollfd) { .fd = s->srun.fd, .events = talk_wants(&s->srun) };
 	if (!io_may_read_srun(s))
 		p[SLOT_SRUN].events &= (short)~POLLIN;
 	for (uint32_t i = 0; i < s->task_count; i++, t += SLOTS_PER_TASK) {
 		const struct task *task = &s->tasks[i];
 		for (int which = 0; which < 2; which++)
-			t[which] = (struct pollfd){ .fd = read_tasks ? task->out[which] : -1,
-						    .events = POLLIN };
-		t[2] = (struct pollfd){ .fd = task->in.queue.len ? task->in.fd : -1, .events = POLLOUT };
+			t[which] = (struct pollfd) { .fd = read_tasks ? task->out[which] : -1,
+						     .events = POLLIN };
+		t[2] = (struct pollfd) { .fd = task->in.queue.len ? task->in.fd : -1,
+					 .events = POLLOUT };
 	}
 }
 
@@ -67,7 +69,8 @@ static void signals_read(struct stepd *s)
 			s->mode = STEPD_DONE;
 		else
 			stepd_on(s, ON_TERMINATE,
-				 &(struct terminate_job){ .kill_wait_sec = s->launch.kill_wait_sec });
+				 &(struct terminate_job) {
+					 .kill_wait_sec = s->launch.kill_wait_sec });
 	}
 }
 

@@ -55,7 +55,7 @@ static enum stepd_mode do_launch(struct stepd *s, const void *what)
 		(void)!talk_flush(&s->control);
 		return STEPD_DONE;
 	}
-	talk_reply(&s->control, request, &empty_record, &(struct empty){});
+	talk_reply(&s->control, request, &empty_record, &(struct empty) {});
 	(void)!talk_flush(&s->control);
 	r = tasks_start(s, &err);
 	return r < 0 ? give_up(s, &err) : STEPD_RUNNING;
@@ -96,7 +96,8 @@ static void say_cancelled(struct stepd *s, const char *why)
 		snprintf(what, sizeof(what), "JOB %u", l->job_id);
 	else
 		snprintf(what, sizeof(what), "STEP %u.%u", l->job_id, l->step_id);
-	io_say(s, "*** %s ON %s CANCELLED AT %s%s%s ***", what, l->node_name, when, due, *due ? why : "");
+	io_say(s, "*** %s ON %s CANCELLED AT %s%s%s ***", what, l->node_name, when, due,
+	       *due ? why : "");
 }
 
 static enum stepd_mode do_terminate(struct stepd *s, const void *what)

@@ -69,7 +69,8 @@ int main(int argc, char **argv)
 
 	if (take_options(&s, argc, argv) < 0 ||
 	    getsockopt(CONTROL_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0) {
-		fprintf(stderr, "slurmstepd: slurmd starts this program; it is not for use by hand\n");
+		fprintf(stderr,
+			"slurmstepd: slurmd starts this program; it is not for use by hand\n");
 		return 1;
 	}
 	s.arena = arena_new();

@@ -53,7 +53,7 @@ struct task_input {
 
 struct task {
 	uint32_t id, local_id;
-	pid_t pid; /* 0: never started or reaped */
+	pid_t pid;                  /* 0: never started or reaped */
 	bool started, exited, told; /* told: srun knows that it exited */
 	uint32_t exit_code, exit_signal;
 	int out[2]; /* our ends of standard output and error; -1 when they are files or closed */
@@ -62,26 +62,27 @@ struct task {
 };
 
 struct stepd {
-	const char *spool;      /* directory of the node daemon */
-	const char *cpus;       /* the machine's CPUs in the order the controller counts; NULL: never bind */
-	char name[48];          /* 7.1.0 or 7.1.b: job, attempt, step; stem of the socket's file name */
+	const char *spool; /* directory of the node daemon */
+	const char
+		*cpus; /* the machine's CPUs in the order the controller counts; NULL: never bind */
+	char name[48]; /* 7.1.0 or 7.1.b: job, attempt, step; stem of the socket's file name */
 	struct arena *arena;
-	struct launch launch;   /* in the arena */
+	struct launch launch; /* in the arena */
 	enum stepd_mode mode;
 	struct talk control; /* to the node daemon */
 	struct talk srun;
-	bool srun_done;         /* it was told that nothing more will come */
+	bool srun_done; /* it was told that nothing more will come */
 	int listen_fd, signal_fd;
 	struct task *tasks;
 	uint32_t task_count, running;
 	bool tasks_gone_told;
-	bool family_gone;       /* no descendant is left */
-	usec_t deadline;        /* of ON_TIMER on the monotonic clock; 0: none */
+	bool family_gone; /* no descendant is left */
+	usec_t deadline;  /* of ON_TIMER on the monotonic clock; 0: none */
 	struct step_end end;
 	uint64_t report_id;
-	int err_fd;             /* a batch job's standard error, for what we have to say */
+	int err_fd; /* a batch job's standard error, for what we have to say */
 	char *script_path, *script_dir;
-	struct env env;         /* as the user gave it; every task adds its own */
+	struct env env;                    /* as the user gave it; every task adds its own */
 	const char *wanted_dir, *work_dir; /* as asked for; where we really are */
 	mode_t umask;
 };

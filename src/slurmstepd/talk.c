@@ -12,7 +12,7 @@
 
 void talk_init(struct talk *c, int fd)
 {
-	*c = (struct talk){ .fd = fd };
+	*c = (struct talk) { .fd = fd };
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
@@ -23,7 +23,7 @@ void talk_done(struct talk *c)
 		close(c->fd);
 	buf_done(&c->in);
 	buf_done(&c->out);
-	*c = (struct talk){ .fd = -1 };
+	*c = (struct talk) { .fd = -1 };
 }
 
 short talk_wants(const struct talk *c)
@@ -89,18 +89,19 @@ uint64_t talk_ask(struct talk *c, uint16_t kind, const struct record *r, const v
 {
 	uint64_t id = ++c->last_id;
 
-	talk_put(c, (struct frame){ .kind = kind, .id = id }, r, body);
+	talk_put(c, (struct frame) { .kind = kind, .id = id }, r, body);
 	return id;
 }
 
 void talk_tell(struct talk *c, uint16_t kind, const struct record *r, const void *body)
 {
-	talk_put(c, (struct frame){ .kind = kind, .flags = FRAME_ONEWAY }, r, body);
+	talk_put(c, (struct frame) { .kind = kind, .flags = FRAME_ONEWAY }, r, body);
 }
 
 void talk_reply(struct talk *c, const struct frame *to, const struct record *r, const void *body)
 {
-	talk_put(c, (struct frame){ .kind = to->kind, .id = to->id, .flags = FRAME_REPLY }, r, body);
+	talk_put(c, (struct frame) { .kind = to->kind, .id = to->id, .flags = FRAME_REPLY }, r,
+		 body);
 }
 
 void talk_refuse(struct talk *c, const struct frame *to, int code, const char *text)
@@ -108,8 +109,9 @@ void talk_refuse(struct talk *c, const struct frame *to, int code, const char *t
 	struct failure f = { .code = (uint32_t)-code, .text = (char *)text };
 
 	talk_put(c,
-		    (struct frame){ .kind = to->kind, .id = to->id, .flags = FRAME_REPLY | FRAME_FAILURE },
-		    &failure_record, &f);
+		 (struct frame) {
+			 .kind = to->kind, .id = to->id, .flags = FRAME_REPLY | FRAME_FAILURE },
+		 &failure_record, &f);
 }
 
 int talk_flush(struct talk *c)

@@ -101,11 +101,11 @@ static void layout_local(struct stepd *s)
 	s->tasks = ARENA_ARRAY(s->arena, struct task, count + 1);
 	s->task_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		s->tasks[i] = (struct task){ .id = ids[i],
-					     .local_id = i,
-					     .out = { -1, -1 },
-					     .in.fd = -1,
-					     .given = { -1, -1, -1 } };
+		s->tasks[i] = (struct task) { .id = ids[i],
+					      .local_id = i,
+					      .out = { -1, -1 },
+					      .in.fd = -1,
+					      .given = { -1, -1, -1 } };
 }
 
 /* The user's directory, or /tmp as the last resort; the output files are relative to it.  Asked with the
@@ -169,7 +169,8 @@ static void become_user(const struct launch *l)
 		return;
 	if (setgroups(l->n_groups, l->groups) < 0 || setresgid(l->gid, l->gid, l->gid) < 0 ||
 	    setresuid(l->uid, l->uid, l->uid) < 0) {
-		dprintf(2, "slurmstepd: error: cannot become uid %u: %s\n", l->uid, strerror(errno));
+		dprintf(2, "slurmstepd: error: cannot become uid %u: %s\n", l->uid,
+			strerror(errno));
 		_exit(errno);
 	}
 }
@@ -180,7 +181,7 @@ static void build_env(struct stepd *s, const struct task *t)
 	bool batch = stepd_is_batch(s);
 
 	jobenv_add(batch ? JOBENV_BATCH : JOBENV_TASK,
-		   &(struct jobenv){
+		   &(struct jobenv) {
 			   .job = &l->job,
 			   .step = &l->step,
 			   .cluster = l->cluster,
@@ -281,7 +282,8 @@ static void __attribute__((noreturn)) task_run(struct stepd *s, struct task *t)
 	}
 	exec_program(s, argv, envp);
 	dprintf(2, "slurmstepd: error: execve(): %s: %s\n",
-		stepd_is_batch(s) && s->launch.job.spec.command ? s->launch.job.spec.command : argv[0],
+		stepd_is_batch(s) && s->launch.job.spec.command ? s->launch.job.spec.command
+								: argv[0],
 		strerror(errno));
 	_exit(errno);
 }

@@ -49,13 +49,10 @@ static void test_blocks(void **state)
 		const char *name, *value;
 		size_t count;
 	} cases[] = {
-		{ "A=1\0B=2", 8, "B", "2", 2 },
-		{ "A=1\0A=2\0", 8, "A", "2", 1 },
-		{ "A=\0", 3, "A", "", 1 },
-		{ "rubbish\0=x\0A=b=c\0", 17, "A", "b=c", 1 },
+		{ "A=1\0B=2", 8, "B", "2", 2 }, { "A=1\0A=2\0", 8, "A", "2", 1 },
+		{ "A=\0", 3, "A", "", 1 },      { "rubbish\0=x\0A=b=c\0", 17, "A", "b=c", 1 },
 		{ "A=1", 3, "A", "1", 1 }, /* not even the last zero byte */
-		{ "", 0, "A", NULL, 0 },
-		{ "\0\0\0", 3, "A", NULL, 0 },
+		{ "", 0, "A", NULL, 0 },        { "\0\0\0", 3, "A", NULL, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -93,11 +90,22 @@ static struct job *job_2270(struct arena *a)
 	struct job *j = ARENA_NEW(a, struct job);
 	struct resource_request *r = &j->spec.request;
 
-	*j = (struct job){
-		.id = 2270, .uid = 2001, .gid = 2001, .user = "tester", .group = "tester",
-		.attempt = 1, .partition = "debug", .node_list = "node[5-6]", .ntasks = 4,
-		.start_time = 1794715362 * USEC_PER_SEC, .end_time = 1794715662 * USEC_PER_SEC,
-		.spec = { .name = "envjob", .account = "ml", .qos = "normal", .submit_host = "vm",
+	*j = (struct job) {
+		.id = 2270,
+		.uid = 2001,
+		.gid = 2001,
+		.user = "tester",
+		.group = "tester",
+		.attempt = 1,
+		.partition = "debug",
+		.node_list = "node[5-6]",
+		.ntasks = 4,
+		.start_time = 1794715362 * USEC_PER_SEC,
+		.end_time = 1794715662 * USEC_PER_SEC,
+		.spec = { .name = "envjob",
+			  .account = "ml",
+			  .qos = "normal",
+			  .submit_host = "vm",
 			  .work_dir = "/home/tester" },
 	};
 	j->alloc = two_nodes(a);
@@ -106,7 +114,7 @@ static struct job *job_2270(struct arena *a)
 	r->ntasks_per_node = r->cpus_per_task = 2;
 	r->mem_per_node_mib = 1000;
 	r->gres_per_task = ARENA_NEW(a, struct gres_request);
-	r->gres_per_task[0] = (struct gres_request){ .name = "gpu", .count = 1 };
+	r->gres_per_task[0] = (struct gres_request) { .name = "gpu", .count = 1 };
 	r->n_gres_per_task = 1;
 	return j;
 }
@@ -198,9 +206,12 @@ static void test_batch_environment(void **state)
 	struct env e = {};
 
 	jobenv_add(JOBENV_BATCH,
-		   &(struct jobenv){ .job = job, .step = &step, .cluster = "ref",
-				     .conf_path = "/etc/slurm/slurm.conf", .node_name = "node5",
-				     .pid = 17825 },
+		   &(struct jobenv) { .job = job,
+				      .step = &step,
+				      .cluster = "ref",
+				      .conf_path = "/etc/slurm/slurm.conf",
+				      .node_name = "node5",
+				      .pid = 17825 },
 		   &e);
 	check_environment(&e, lines, ARRAY_COUNT(lines));
 	env_done(&e);
@@ -274,18 +285,29 @@ static void test_task_environment(void **state)
 	};
 	AUTO_ARENA struct arena *a = arena_new();
 	struct job *job = job_2270(a);
-	struct step step = { .id = 0, .alloc = job->alloc, .n_alloc = 2, .ntasks = 4,
-			     .cpus_per_task = 2, .node_list = "node[5-6]", .srun_port = 40223 };
+	struct step step = { .id = 0,
+			     .alloc = job->alloc,
+			     .n_alloc = 2,
+			     .ntasks = 4,
+			     .cpus_per_task = 2,
+			     .node_list = "node[5-6]",
+			     .srun_port = 40223 };
 	struct env e = {};
 
 	/* From the script's environment srun hands these over; the second must not survive. */
 	env_set(&e, "SLURM_JOB_GPUS", "0,1");
 	env_set(&e, "SLURM_ARRAY_TASK_ID", "7");
 	jobenv_add(JOBENV_TASK,
-		   &(struct jobenv){ .job = job, .step = &step, .cluster = "ref",
-				     .conf_path = "/etc/slurm/slurm.conf", .node_name = "node6",
-				     .node_pos = 1, .task_id = 3, .local_id = 1, .pid = 17866,
-				     .srun_addr = "127.0.0.1" },
+		   &(struct jobenv) { .job = job,
+				      .step = &step,
+				      .cluster = "ref",
+				      .conf_path = "/etc/slurm/slurm.conf",
+				      .node_name = "node6",
+				      .node_pos = 1,
+				      .task_id = 3,
+				      .local_id = 1,
+				      .pid = 17866,
+				      .srun_addr = "127.0.0.1" },
 		   &e);
 	check_environment(&e, lines, ARRAY_COUNT(lines));
 	env_done(&e);
@@ -308,7 +330,7 @@ static void test_array_environment(void **state)
 	job->array_max = 7;
 	job->array_step = 2;
 	job->attempt = 3;
-	jobenv_add(JOBENV_BATCH, &(struct jobenv){ .job = job, .step = &step }, &e);
+	jobenv_add(JOBENV_BATCH, &(struct jobenv) { .job = job, .step = &step }, &e);
 	assert_string_equal(env_get(&e, "SLURM_ARRAY_JOB_ID"), "2271");
 	assert_string_equal(env_get(&e, "SLURM_ARRAY_TASK_ID"), "5");
 	assert_string_equal(env_get(&e, "SLURM_ARRAY_TASK_COUNT"), "3");
@@ -328,7 +350,7 @@ static void test_alloc_environment(void **state)
 
 	env_set(&e, "HYDRA_BOOTSTRAP", "ssh");
 	env_set(&e, "SLURM_SUBMIT_DIR", "/scratch");
-	jobenv_add(JOBENV_ALLOC, &(struct jobenv){ .job = job_2270(a), .cluster = "ref" }, &e);
+	jobenv_add(JOBENV_ALLOC, &(struct jobenv) { .job = job_2270(a), .cluster = "ref" }, &e);
 	assert_string_equal(env_get(&e, "SLURM_JOB_NODELIST"), "node[5-6]");
 	assert_string_equal(env_get(&e, "SLURM_TASKS_PER_NODE"), "2(x2)");
 	assert_string_equal(env_get(&e, "HYDRA_BOOTSTRAP"), "ssh");
@@ -364,7 +386,8 @@ static void test_gpu_binding(void **state)
 	AUTO_ARENA struct arena *a = arena_new();
 	struct gres_alloc gpus = { .name = "gpu" };
 	struct node_alloc here = { .gres = &gpus, .n_gres = 1, .tasks = 4 };
-	struct node_gres gres[2] = { { .name = "gpu", .count = 4 }, { .name = "gpu", .count = 4, .first = 4 } };
+	struct node_gres gres[2] = { { .name = "gpu", .count = 4 },
+				     { .name = "gpu", .count = 4, .first = 4 } };
 
 	bitset_init_in(&gpus.devices, 8, a);
 	bitset_add_range(&gpus.devices, 2, 4);
@@ -378,9 +401,15 @@ static void test_gpu_binding(void **state)
 		for (uint32_t t = 0; t < 4; t++) {
 			AUTO_BUF struct buf text = {};
 			struct bitset got = gpubind_task(
-				&(struct gpubind){ .how = cases[i].how, .per_task = cases[i].per_task,
-						   .here = &here, .gres = gres, .gres_count = 2,
-						   .local_id = t, .tasks_here = 4, .cpus_per_task = 2 }, a);
+				&(struct gpubind) { .how = cases[i].how,
+						    .per_task = cases[i].per_task,
+						    .here = &here,
+						    .gres = gres,
+						    .gres_count = 2,
+						    .local_id = t,
+						    .tasks_here = 4,
+						    .cpus_per_task = 2 },
+				a);
 			bitset_print(&got, &text);
 			if (!str_eq(buf_text(&text), cases[i].gpus[t]))
 				fail_msg("'%s' gives task %u GPUs %s, not %s", cases[i].how, t,
@@ -392,12 +421,9 @@ static void test_gpu_binding(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_name_once),
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_batch_environment),
-		cmocka_unit_test(test_task_environment),
-		cmocka_unit_test(test_array_environment),
-		cmocka_unit_test(test_alloc_environment),
+		cmocka_unit_test(test_each_name_once),    cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_batch_environment), cmocka_unit_test(test_task_environment),
+		cmocka_unit_test(test_array_environment), cmocka_unit_test(test_alloc_environment),
 		cmocka_unit_test(test_gpu_binding),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

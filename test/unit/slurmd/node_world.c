@@ -24,8 +24,10 @@
 static void end_receive(struct world *w, struct request *r)
 {
 	record_copy(&step_end_record, &w->ends[w->end_count++], r->body, w->arena);
-	if (!w->withhold)
-		request_reply(r, &(struct empty){});
+	if (w->withhold)
+		w->withheld[w->withheld_count++] = r;
+	else
+		request_reply(r, &(struct empty) {});
 }
 
 static void controller_request(void *arg, struct request *r)
@@ -36,18 +38,19 @@ static void controller_request(void *arg, struct request *r)
 	case MSG_NODE_REGISTER:
 		record_copy(&node_register_record, &w->reg, r->body, w->arena);
 		w->registrations++;
-		request_reply(r, &(struct node_register_reply){ .heartbeat_usec = 200 * USEC_PER_MSEC });
+		request_reply(
+			r, &(struct node_register_reply) { .heartbeat_usec = 200 * USEC_PER_MSEC });
 		break;
 	case MSG_NODE_HEARTBEAT:
 		w->heartbeats++;
-		request_reply(r, &(struct empty){});
+		request_reply(r, &(struct empty) {});
 		break;
 	case MSG_STEP_END:
 		end_receive(w, r);
 		break;
 	case MSG_JOB_CLEAN:
 		w->clean[w->clean_count++] = *(struct job_clean *)r->body;
-		request_reply(r, &(struct empty){});
+		request_reply(r, &(struct empty) {});
 		break;
 	default:
 		fail_msg("the node sent message %u", r->kind);
@@ -71,7 +74,9 @@ static const struct conn_handler controller_handler = {
 static void controller_accept(void *arg, struct stream *s)
 {
 	struct world *w = arg;
-	struct conn_options o = { .loop = w->loop, .auth = w->auth, .program = "test", .cluster = "t" };
+	struct conn_options o = {
+		.loop = w->loop, .auth = w->auth, .program = "test", .cluster = "t"
+	};
 
 	conn_close(w->link);
 	w->link = conn_accept(s, &o, &controller_handler, w);
@@ -151,14 +156,17 @@ static void wait_tick(void *arg)
 
 void world_wait(struct world *w, world_fn is_true, const char *what)
 {
-	struct wait wait = { .w = w, .is_true = is_true, .until = loop_clock(w->loop) + 20 * USEC_PER_SEC };
+	struct wait wait = { .w = w,
+			     .is_true = is_true,
+			     .until = loop_clock(w->loop) + 20 * USEC_PER_SEC };
 	struct timer *t = timer_new(w->loop, wait_tick, &wait);
 
 	timer_start(t, 0, 2 * USEC_PER_MSEC);
 	loop_run(w->loop);
 	timer_free(t);
 	if (wait.late)
-		fail_msg("waited too long for %s; the log says:\n%s", what, world_read(w, "slurmd.log"));
+		fail_msg("waited too long for %s; the log says:\n%s", what,
+			 world_read(w, "slurmd.log"));
 }
 
 static uint32_t wanted;
@@ -284,10 +292,11 @@ void world_start_slurmd(struct world *w)
 	const char *path = program(w, "slurmd");
 	const char *argv[] = { path, "-D", "-N", "n1", "-f", world_path(w, "slurm.conf"), NULL };
 	uint32_t before = w->registrations;
-	int r = process_spawn(w->loop,
-			      &(struct spawn){ .path = path, .argv = argv, .fds = (int[]){ -1, -1, 2 },
-					       .fd_count = 3 },
-			      slurmd_exited, w, &w->slurmd, &err);
+	int r = process_spawn(
+		w->loop,
+		&(struct spawn) {
+			.path = path, .argv = argv, .fds = (int[]) { -1, -1, 2 }, .fd_count = 3 },
+		slurmd_exited, w, &w->slurmd, &err);
 
 	if (r < 0)
 		fail_msg("%s", err.text);
@@ -355,7 +364,7 @@ static struct launch *launch_new(struct world *w, uint32_t job_id, uint32_t step
 	l->node_names = node_names;
 	l->n_node_names = 1;
 	l->cluster = (char *)"t";
-	l->env = (struct bytes){ (uint8_t *)env, sizeof(env) };
+	l->env = (struct bytes) { (uint8_t *)env, sizeof(env) };
 	l->kill_wait_sec = 30;
 	return l;
 }
@@ -365,7 +374,7 @@ struct launch *world_batch(struct world *w, uint32_t job_id, const char *script)
 	struct launch *l = launch_new(w, job_id, STEP_BATCH);
 	char *text = arena_printf(w->arena, "#!/bin/sh\n%s\n", script);
 
-	l->script = (struct bytes){ (uint8_t *)text, strlen(text) };
+	l->script = (struct bytes) { (uint8_t *)text, strlen(text) };
 	return l;
 }
 
@@ -460,10 +469,14 @@ int world_setup(void **state)
 	assert_int_equal(mkdir(world_path(w, "work"), 0777), 0);
 	chmod(world_path(w, "work"), 0777);
 	assert_int_equal(auth_make_key(world_path(w, "key"), &err), 0);
-	assert_int_equal(auth_new(&(struct auth_options){ .type = "auth/slurm", .cluster = "t",
-							  .key_path = world_path(w, "key") },
-				  &w->auth, &err), 0);
-	assert_int_equal(listener_tcp(w->loop, "127.0.0.1", 0, controller_accept, w, &w->controller, &err), 0);
+	assert_int_equal(auth_new(&(struct auth_options) { .type = "auth/slurm",
+							   .cluster = "t",
+							   .key_path = world_path(w, "key") },
+				  &w->auth, &err),
+			 0);
+	assert_int_equal(
+		listener_tcp(w->loop, "127.0.0.1", 0, controller_accept, w, &w->controller, &err),
+		0);
 	assert_int_equal(listener_tcp(w->loop, "127.0.0.1", 0, srun_accept, w, &w->srun, &err), 0);
 	write_conf(w);
 	world_start_slurmd(w);
@@ -487,9 +500,12 @@ int world_teardown(void **state)
 		world_kill_slurmd(w, SIGTERM);
 	}
 	/* Steps that a failed test left running. */
-	process_signal_marked((const char *[]){ "SLURM_CLUSTER_NAME=t", "SLURMD_NODENAME=n1", NULL }, SIGKILL);
+	process_signal_marked(
+		(const char *[]) { "SLURM_CLUSTER_NAME=t", "SLURMD_NODENAME=n1", NULL }, SIGKILL);
 	conn_close(w->link);
 	conn_close(w->step);
+	for (uint32_t i = 0; i < w->withheld_count; i++)
+		request_reply(w->withheld[i], &(struct empty) {});
 	listener_free(w->controller);
 	listener_free(w->srun);
 	auth_free(w->auth);

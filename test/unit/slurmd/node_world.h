@@ -23,28 +23,30 @@ struct world {
 	gid_t gid;
 
 	struct listener *controller;
-	struct conn *link;       /* the node's connection; NULL when it is down */
-	bool withhold;           /* ends of steps are not answered */
+	struct conn *link; /* the node's connection; NULL when it is down */
+	bool withhold;     /* ends of steps are not answered */
+	struct request *withheld[NOTES_MAX];
+	uint32_t withheld_count;
 	struct node_register reg; /* the latest, in the arena */
 	uint32_t registrations, heartbeats;
 	struct step_end ends[NOTES_MAX];
 	uint32_t end_count;
 	struct job_clean clean[NOTES_MAX];
 	uint32_t clean_count;
-	uint32_t launched;       /* launches that were answered */
+	uint32_t launched; /* launches that were answered */
 
 	struct listener *srun;
-	struct conn *step;       /* the step daemon's connection to srun */
+	struct conn *step; /* the step daemon's connection to srun */
 	struct io_hello hello;
 	struct buf out[16], err[16]; /* by task */
 	struct io_exit exits[NOTES_MAX];
 	uint32_t exit_count;
 	bool step_done, step_closed;
 
-	pid_t slurmd;            /* 0: not running */
+	pid_t slurmd; /* 0: not running */
 	bool slurmd_gone;
 
-	size_t seen;             /* output at the last look, and how often it was the same */
+	size_t seen; /* output at the last look, and how often it was the same */
 	uint32_t quiet;
 };
 

@@ -28,8 +28,9 @@ static void test_registers(void **state)
 static void test_batch_job(void **state)
 {
 	struct world *w = *state;
-	struct launch *l = world_batch(w, 7, "echo $SLURM_JOB_ID $SLURMD_NODENAME $1; id -u; echo $0; "
-					     "echo oops >&2; pwd; exit 3");
+	struct launch *l = world_batch(w, 7,
+				       "echo $SLURM_JOB_ID $SLURMD_NODENAME $1; id -u; echo $0; "
+				       "echo oops >&2; pwd; exit 3");
 	char *args[] = { (char *)"word" };
 
 	l->job.spec.argv = args;
@@ -44,9 +45,11 @@ static void test_batch_job(void **state)
 	assert_true(w->ends[0].job_clean);
 	assert_null(w->ends[0].launch_error);
 	assert_int_equal(w->launched, 1);
-	assert_string_equal(world_read(w, "work/slurm-7.out"),
-			    arena_printf(w->arena, "7 n1 word\n%u\n%s/spool/job00007/slurm_script\noops\n%s/work\n",
-					 w->uid, w->dir, w->dir));
+	assert_string_equal(
+		world_read(w, "work/slurm-7.out"),
+		arena_printf(w->arena,
+			     "7 n1 word\n%u\n%s/spool/job00007/slurm_script\noops\n%s/work\n",
+			     w->uid, w->dir, w->dir));
 	world_wait_spool_empty(w);
 }
 
@@ -116,7 +119,8 @@ static void test_missing_directory(void **state)
 static void test_launch_is_not_repeated(void **state)
 {
 	struct world *w = *state;
-	struct launch *l = world_batch(w, 20, arena_printf(w->arena, "echo once >> ran; %s", wait_for_go));
+	struct launch *l = world_batch(w, 20,
+				       arena_printf(w->arena, "echo once >> ran; %s", wait_for_go));
 
 	world_launch(w, l);
 	world_launch(w, l);
@@ -170,7 +174,8 @@ static void test_adoption(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_batch(w, 23, arena_printf(w->arena, "touch ran; %s; exit 6", wait_for_go)));
+	world_launch(w, world_batch(w, 23,
+				    arena_printf(w->arena, "touch ran; %s; exit 6", wait_for_go)));
 	world_wait_file(w, "work/ran");
 	world_kill_slurmd(w, SIGKILL);
 	world_start_slurmd(w);
@@ -192,7 +197,9 @@ static void test_ends_while_slurmd_is_away(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_batch(w, 24, arena_printf(w->arena, "touch ran; %s; touch over; exit 4", wait_for_go)));
+	world_launch(w, world_batch(w, 24,
+				    arena_printf(w->arena, "touch ran; %s; touch over; exit 4",
+						 wait_for_go)));
 	world_wait_file(w, "work/ran");
 	world_kill_slurmd(w, SIGKILL);
 	world_touch(w, "work/go");
@@ -206,8 +213,9 @@ static void test_ends_while_slurmd_is_away(void **state)
 /* The shell's parent is the step daemon. */
 static struct launch *job_with_child(struct world *w, uint32_t job_id)
 {
-	return world_batch(w, job_id, "echo $PPID > stepd; setsid sleep 1000 & echo $! > child; "
-				      "echo $$ > shell; touch ran; wait");
+	return world_batch(w, job_id,
+			   "echo $PPID > stepd; setsid sleep 1000 & echo $! > child; "
+			   "echo $$ > shell; touch ran; wait");
 }
 
 static void test_lost_step_daemon(void **state)
@@ -249,11 +257,15 @@ static void test_terminate(void **state)
 
 	world_launch(w, world_batch(w, 27, "echo started; touch ran; sleep 1000"));
 	world_wait_file(w, "work/ran");
-	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 27, .attempt = 2, .kill_wait_sec = 30 });
+	world_order(w, MSG_TERMINATE_JOB,
+		    &(struct terminate_job) { .job_id = 27, .attempt = 2, .kill_wait_sec = 30 });
 	world_wait_clean(w, 1); /* of the attempt that is not here */
 	assert_int_equal(w->end_count, 0);
-	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 27, .attempt = 1, .kill_wait_sec = 30,
-								  .why = (char *)"DUE TO TIME LIMIT" });
+	world_order(w, MSG_TERMINATE_JOB,
+		    &(struct terminate_job) { .job_id = 27,
+					      .attempt = 1,
+					      .kill_wait_sec = 30,
+					      .why = (char *)"DUE TO TIME LIMIT" });
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].exit_signal, SIGTERM);
 	assert_true(w->ends[0].job_clean);
@@ -269,7 +281,8 @@ static void test_terminate_stubborn(void **state)
 
 	world_launch(w, world_batch(w, 28, "trap '' TERM; touch ran; sleep 1000; sleep 1000"));
 	world_wait_file(w, "work/ran");
-	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 28, .attempt = 1, .kill_wait_sec = 1 });
+	world_order(w, MSG_TERMINATE_JOB,
+		    &(struct terminate_job) { .job_id = 28, .attempt = 1, .kill_wait_sec = 1 });
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].exit_signal, SIGKILL);
 	assert_true(str_ends(world_read(w, "work/slurm-28.out"), " ***\n"));
@@ -281,10 +294,12 @@ static void test_terminate_is_patient(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_batch(w, 29, "sh -c \"trap 'sleep 0.3; touch tidy; exit' TERM; touch ran; "
-					   "while :; do sleep 0.02; done\" & wait"));
+	world_launch(w, world_batch(w, 29,
+				    "sh -c \"trap 'sleep 0.3; touch tidy; exit' TERM; touch ran; "
+				    "while :; do sleep 0.02; done\" & wait"));
 	world_wait_file(w, "work/ran");
-	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 29, .attempt = 1, .kill_wait_sec = 30 });
+	world_order(w, MSG_TERMINATE_JOB,
+		    &(struct terminate_job) { .job_id = 29, .attempt = 1, .kill_wait_sec = 30 });
 	world_wait_ends(w, 1);
 	assert_int_equal(access(world_path(w, "work/tidy"), F_OK), 0);
 }
@@ -293,11 +308,16 @@ static void test_terminate_one_step(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_batch(w, 33, arena_printf(w->arena, "touch ran; %s; exit 8", wait_for_go)));
+	world_launch(w, world_batch(w, 33,
+				    arena_printf(w->arena, "touch ran; %s; exit 8", wait_for_go)));
 	world_launch(w, world_step(w, 33, 1, "sleep 1000"));
 	world_wait_file(w, "work/ran");
-	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 33, .attempt = 1, .kill_wait_sec = 30,
-								  .has_step_id = true, .step_id = 0 });
+	world_order(w, MSG_TERMINATE_JOB,
+		    &(struct terminate_job) { .job_id = 33,
+					      .attempt = 1,
+					      .kill_wait_sec = 30,
+					      .has_step_id = true,
+					      .step_id = 0 });
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].step_id, 0);
 	assert_int_equal(w->ends[0].exit_signal, SIGTERM);
@@ -312,7 +332,7 @@ static void test_terminate_nothing(void **state)
 {
 	struct world *w = *state;
 
-	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job){ .job_id = 99, .attempt = 1 });
+	world_order(w, MSG_TERMINATE_JOB, &(struct terminate_job) { .job_id = 99, .attempt = 1 });
 	world_wait_clean(w, 1);
 	assert_int_equal(w->clean[0].job_id, 99);
 }
@@ -321,8 +341,12 @@ static void test_leftovers_are_ended(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_batch(w, 30, "setsid sh -c 'echo $$ > child; trap \"\" TERM HUP; "
-					   "while :; do sleep 0.05; done' & while [ ! -s child ]; do sleep 0.02; done"));
+	world_launch(
+		w,
+		world_batch(
+			w, 30,
+			"setsid sh -c 'echo $$ > child; trap \"\" TERM HUP; "
+			"while :; do sleep 0.05; done' & while [ ! -s child ]; do sleep 0.02; done"));
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].exit_code, 0);
 	world_wait_gone(w, world_read_pid(w, "work/child"));
@@ -332,13 +356,16 @@ static void test_signals(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_batch(w, 31, "trap 'echo usr1 >> got; exit 9' USR1; touch ran; "
-					   "while :; do sleep 0.02; done"));
+	world_launch(w, world_batch(w, 31,
+				    "trap 'echo usr1 >> got; exit 9' USR1; touch ran; "
+				    "while :; do sleep 0.02; done"));
 	world_wait_file(w, "work/ran");
-	world_order(w, MSG_SIGNAL_STEP, &(struct signal_step){ .job_id = 31, .attempt = 1, .signal = SIGUSR2,
-							      .skip_batch = true });
-	world_order(w, MSG_SIGNAL_STEP, &(struct signal_step){ .job_id = 31, .attempt = 1, .signal = SIGUSR1,
-							      .batch_only = true });
+	world_order(w, MSG_SIGNAL_STEP,
+		    &(struct signal_step) {
+			    .job_id = 31, .attempt = 1, .signal = SIGUSR2, .skip_batch = true });
+	world_order(w, MSG_SIGNAL_STEP,
+		    &(struct signal_step) {
+			    .job_id = 31, .attempt = 1, .signal = SIGUSR1, .batch_only = true });
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].exit_code, 9);
 	assert_string_equal(world_read(w, "work/got"), "usr1\n");
@@ -366,8 +393,9 @@ static void test_two_tasks(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_step(w, 40, 2, "echo task $SLURM_PROCID of $SLURM_NTASKS; "
-					     "echo err $SLURM_LOCALID >&2; exit $SLURM_PROCID"));
+	world_launch(w, world_step(w, 40, 2,
+				   "echo task $SLURM_PROCID of $SLURM_NTASKS; "
+				   "echo err $SLURM_LOCALID >&2; exit $SLURM_PROCID"));
 	world_wait_done(w);
 	world_wait_ends(w, 1);
 	assert_int_equal(w->hello.job_id, 40);
@@ -393,8 +421,9 @@ static void test_missing_program(void **state)
 	l->step.argv[0] = (char *)"/no/such/program";
 	world_launch(w, l);
 	world_wait_done(w);
-	assert_string_equal(buf_text(&w->err[0]),
-			    "slurmstepd: error: execve(): /no/such/program: No such file or directory\n");
+	assert_string_equal(
+		buf_text(&w->err[0]),
+		"slurmstepd: error: execve(): /no/such/program: No such file or directory\n");
 	assert_int_equal(w->exits[0].exit_code, 2);
 	world_wait_ends(w, 1);
 	assert_int_equal(w->ends[0].exit_code, 2);
@@ -403,7 +432,8 @@ static void test_missing_program(void **state)
 static void send_input(struct world *w, uint32_t task, const char *text, bool eof)
 {
 	conn_send(w->step, MSG_IO_DATA,
-		  &(struct io_data){ .task = task, .data = { (uint8_t *)text, strlen(text) }, .eof = eof });
+		  &(struct io_data) {
+			  .task = task, .data = { (uint8_t *)text, strlen(text) }, .eof = eof });
 }
 
 static bool step_is_there(struct world *w)
@@ -438,7 +468,10 @@ static void test_slow_srun(void **state)
 {
 	struct world *w = *state;
 
-	world_launch(w, world_step(w, 43, 1, "head -c 40000000 /dev/zero; echo $PPID > stepd; echo end; touch ran"));
+	world_launch(
+		w,
+		world_step(w, 43, 1,
+			   "head -c 40000000 /dev/zero; echo $PPID > stepd; echo end; touch ran"));
 	world_wait(w, step_is_there, "the step daemon");
 	conn_pause(w->step);
 	world_wait(w, output_has_stopped, "a standstill");
@@ -454,7 +487,7 @@ static void test_srun_signal(void **state)
 
 	world_launch(w, world_step(w, 44, 2, "echo up; exec sleep 1000"));
 	world_wait(w, step_is_there, "the step daemon");
-	conn_send(w->step, MSG_IO_SIGNAL, &(struct io_signal){ .signal = SIGINT });
+	conn_send(w->step, MSG_IO_SIGNAL, &(struct io_signal) { .signal = SIGINT });
 	world_wait_exits(w, 2);
 	assert_int_equal(w->exits[0].exit_signal, SIGINT);
 	world_wait_ends(w, 1);
@@ -510,7 +543,8 @@ static void test_kill_on_bad_exit(void **state)
 	world_launch(w, l);
 	world_wait_done(w);
 	world_wait_ends(w, 1);
-	assert_non_null(strstr(buf_text(&w->err[0]), "slurmstepd: error: *** STEP 47.0 ON n1 CANCELLED AT "));
+	assert_non_null(strstr(buf_text(&w->err[0]),
+			       "slurmstepd: error: *** STEP 47.0 ON n1 CANCELLED AT "));
 	assert_non_null(strstr(buf_text(&w->err[0]), "DUE TO TASK FAILURE ***"));
 	assert_int_equal(w->ends[0].exit_code, 5);
 	assert_int_equal(w->ends[0].exit_signal, SIGTERM);
@@ -537,13 +571,15 @@ static bool sizes_were_printed(struct world *w)
 static void test_terminal(void **state)
 {
 	struct world *w = *state;
-	struct launch *l = world_step(w, 49, 2, "if [ $SLURM_PROCID = 0 ]; then tty && while :; do stty size; "
-						"sleep 0.05; done; else tty; fi");
+	struct launch *l = world_step(
+		w, 49, 2,
+		"if [ $SLURM_PROCID = 0 ]; then tty && while :; do stty size; "
+		"sleep 0.05; done; else tty; fi");
 
 	l->step.uses_pty = true;
 	world_launch(w, l);
 	world_wait(w, step_is_there, "the step daemon");
-	conn_send(w->step, MSG_IO_WINSIZE, &(struct io_winsize){ .rows = 33, .cols = 77 });
+	conn_send(w->step, MSG_IO_WINSIZE, &(struct io_winsize) { .rows = 33, .cols = 77 });
 	world_wait(w, sizes_were_printed, "the window's size");
 	assert_true(str_starts(buf_text(&w->out[0]), "/dev/pts/"));
 	send_input(w, 0, "\003", false); /* control-C, as it is typed */
@@ -579,7 +615,7 @@ static void test_reconfigure(void **state)
 	f = fopen(world_path(w, "slurm.conf"), "a");
 	fputs("NoSuchKey=1\n", f);
 	fclose(f);
-	world_order(w, MSG_NODE_RECONFIGURE, &(struct empty){});
+	world_order(w, MSG_NODE_RECONFIGURE, &(struct empty) {});
 	world_touch(w, "work/go");
 	world_wait_ends(w, 1);
 	assert_int_equal(w->registrations, 2);
@@ -594,7 +630,7 @@ static void test_shutdown(void **state)
 {
 	struct world *w = *state;
 
-	world_order(w, MSG_NODE_SHUTDOWN, &(struct empty){});
+	world_order(w, MSG_NODE_SHUTDOWN, &(struct empty) {});
 	world_wait(w, is_stopped, "the end of slurmd");
 	assert_int_not_equal(access(world_path(w, "slurmd.pid"), F_OK), 0);
 }
