@@ -50,7 +50,9 @@ class Bench:
             self.dir = None
 
     def muster(self, *args):
-        subprocess.run([BIN / "muster", *args, "--dir", self.dir], check=True, capture_output=True)
+        done = subprocess.run([BIN / "muster", *args, "--dir", self.dir], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"bench: muster {args[0]} failed: {done.stderr}")
 
     def run(self, *command):
         return subprocess.run([str(c) for c in command], env=self.env, cwd=self.dir, check=True, capture_output=True,

@@ -89,6 +89,7 @@ struct process {
 	const char *node; /* PROCESS_NODE: the name after -N */
 };
 struct process *processes_of(const struct site *s, struct arena *a, size_t *ret_count);
+bool process_is_gone(pid_t pid); /* a zombie is gone */
 /* Signals all of these kinds and waits until they are gone; returns how many there were, and in
  * `ret_left` how many are still there after `wait_msec`. */
 size_t processes_end(const struct site *s, unsigned kinds, int signo, int wait_msec, size_t *ret_left);

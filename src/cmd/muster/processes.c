@@ -88,6 +88,14 @@ static pid_t parent_of(pid_t pid, char *ret_state)
 	return (pid_t)parent;
 }
 
+bool process_is_gone(pid_t pid)
+{
+	char state;
+
+	parent_of(pid, &state);
+	return state == 'Z' || state == 'X';
+}
+
 static enum process_kind kind_of(const struct site *s, const struct buf *args, const struct buf *env)
 {
 	AUTO_BUF struct buf mark = {}, conf = {};

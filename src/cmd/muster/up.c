@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READY_SEC = 15, POLL_MSEC = 3 };
+enum { READY_SEC = 15, PORT_SEC = 2, POLL_MSEC = 3 };
 
 /* One row per option that shapes a cluster. */
 enum value_kind { VALUE_COUNT, VALUE_SIZE, VALUE_WORD, VALUE_FILE };
@@ -316,20 +316,36 @@ static int prepare(struct up *u, struct error *err)
 
 /* --- starting and waiting ---------------------------------------------------------------------- */
 
-static int check_port(const struct up *u, struct error *err)
+static int try_port(uint16_t port)
 {
-	uint16_t port = (uint16_t)u->conf->main.slurmctld_port;
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(port) };
 	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int yes = 1;
 
 	addr.sin_addr.s_addr = htonl(INADDR_ANY);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (fd < 0 || bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return error_set(err, -errno,
+	return fd < 0 || bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) < 0 ? -errno : 0;
+}
+
+static void pause_briefly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = POLL_MSEC * 1000000L }, NULL);
+}
+
+/* A controller that was killed a moment ago, and had much memory, still holds its port for a while. */
+static int check_port(const struct up *u, struct error *err)
+{
+	uint16_t port = (uint16_t)u->conf->main.slurmctld_port;
+	usec_t deadline = clock_usec() + PORT_SEC * USEC_PER_SEC;
+	int r;
+
+	while ((r = try_port(port)) == -EADDRINUSE && clock_usec() < deadline)
+		pause_briefly();
+	if (r < 0)
+		return error_set(err, r,
 				 "TCP port %u cannot be used: %s; end the program that has it, or change "
 				 "SlurmctldPort in %s",
-				 port, strerror(errno), u->site.conf);
+				 port, strerror(-r), u->site.conf);
 	return 0;
 }
 
@@ -368,13 +384,19 @@ static const char *last_words(const struct up *u, const struct daemon *d)
 	return "it left no word";
 }
 
-/* A daemon of ours that ended while it should start is an error right away. */
-static int check_children(struct up *u, struct error *err)
+/* A daemon of ours that ended while it should start is an error right away.  One that was there
+ * before and is gone now was about to end when we looked. */
+static int check_daemons(struct up *u, struct error *err)
 {
 	int status;
 
 	for (size_t i = 0; i < u->daemon_count; i++) {
 		struct daemon *d = &u->daemons[i];
+		if (!d->is_new && process_is_gone(d->pid)) {
+			int r = daemon_start(&u->site, d, err);
+			if (r < 0)
+				return r;
+		}
 		if (!d->is_new || waitpid(d->pid, &status, WNOHANG) != d->pid)
 			continue;
 		d->is_new = false;
@@ -430,7 +452,7 @@ static int wait_ready(struct up *u, struct node_list *ret, struct error *err)
 
 	while (clock_usec() < deadline) {
 		const struct node_query all = {};
-		r = check_children(u, err);
+		r = check_daemons(u, err);
 		if (r < 0)
 			break;
 		if (!session)
@@ -448,7 +470,7 @@ static int wait_ready(struct up *u, struct node_list *ret, struct error *err)
 			session = NULL;
 		}
 		r = -ETIMEDOUT;
-		nanosleep(&(struct timespec){ .tv_nsec = POLL_MSEC * 1000000L }, NULL);
+		pause_briefly();
 	}
 	session_close(session);
 	if (r == -ETIMEDOUT)
