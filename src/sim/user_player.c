@@ -42,8 +42,8 @@ static void on_submitted(void *arg, const void *reply, const struct error *err)
 /* What is asked for follows from the token, so that a repeated request is the same request. */
 static void submit(struct user_player *u)
 {
-	static uint8_t script[] = "#!/bin/sh\n";
-	static char name[] = "sim", array[32];
+	uint8_t script[] = "#!/bin/sh\n";
+	char name[] = "sim", array[32];
 	uint64_t x = hash_mix(7, u->token);
 	struct submit_request q = { .token = u->token, .script = { script, sizeof(script) - 1 } };
 	q.spec = (struct job_spec){ .name = name, .batch = true };
