@@ -111,6 +111,8 @@ static void kill_strays(const struct held *h)
 		arena_printf(a, "SLURM_JOB_ID=%u", h->job_id),
 		arena_printf(a, "SLURM_STEP_ID=%d", (int32_t)h->step_id),
 		arena_printf(a, "SLURMD_NODENAME=%s", h->d->node->name),
+		/* Another cluster on this machine may have such a job too. */
+		arena_printf(a, "SLURM_CONF=%s", h->d->conf->path),
 		NULL,
 	};
 	size_t killed = process_signal_marked(marks, SIGKILL);
@@ -241,7 +243,8 @@ void stepd_launch(struct held *h, struct launch *l)
 		end_with(h, 1, 0, err.text);
 		return;
 	}
-	conn_call(h->conn, MSG_STEPD_LAUNCH, l, STEPD_PATIENCE, on_launched, h);
+	/* However slow it is: it has the work, and would do it after we had given up. */
+	conn_call(h->conn, MSG_STEPD_LAUNCH, l, 0, on_launched, h);
 }
 
 /* Taking over. */
