@@ -12,23 +12,23 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *value_of(char *const *environ, const char *name)
+static const char *value_of(char *const *from, const char *name)
 {
 	size_t len = strlen(name);
-	for (; *environ; environ++)
-		if (strncmp(*environ, name, len) == 0 && (*environ)[len] == '=')
-			return *environ + len + 1;
+	for (; *from; from++)
+		if (strncmp(*from, name, len) == 0 && (*from)[len] == '=')
+			return *from + len + 1;
 	return NULL;
 }
 
 /* Variables about the batch system pass whatever is chosen. */
-static void add_own(char *const *environ, struct env *ret)
+static void add_own(char *const *from, struct env *ret)
 {
-	for (; *environ; environ++) {
-		const char *equals = strchr(*environ, '=');
-		if (equals && (str_starts(*environ, "SLURM_") || str_starts(*environ, "SPANK_"))) {
+	for (; *from; from++) {
+		const char *equals = strchr(*from, '=');
+		if (equals && (str_starts(*from, "SLURM_") || str_starts(*from, "SPANK_"))) {
 			char name[256];
-			snprintf(name, sizeof(name), "%.*s", (int)(equals - *environ), *environ);
+			snprintf(name, sizeof(name), "%.*s", (int)(equals - *from), *from);
 			env_set(ret, name, "%s", equals + 1);
 		}
 	}
@@ -64,24 +64,24 @@ static char *next_entry(const char **p, struct arena *a)
 	return out;
 }
 
-static int add_entry(char *entry, char *const *environ, struct env *ret, struct error *err)
+static int add_entry(char *entry, char *const *from, struct env *ret, struct error *err)
 {
 	char *equals = strchr(entry, '=');
 	if (equals)
 		*equals = '\0';
 	if (*entry == '\0')
 		return error_set(err, -EINVAL, "--export: an entry has no name");
-	const char *value = equals ? equals + 1 : value_of(environ, entry);
+	const char *value = equals ? equals + 1 : value_of(from, entry);
 	if (value)
 		env_set(ret, entry, "%s", value);
 	return 0;
 }
 
-int export_env(const char *spec, char *const *environ, struct env *ret, struct error *err)
+int export_env(const char *spec, char *const *from, struct env *ret, struct error *err)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	if (!spec || str_ieq(spec, "ALL")) {
-		env_from_environ(ret, environ);
+		env_from_environ(ret, from);
 		return 0;
 	}
 	bool all = false, none = str_ieq(spec, "NONE"), nil = str_ieq(spec, "NIL");
@@ -89,15 +89,15 @@ int export_env(const char *spec, char *const *environ, struct env *ret, struct e
 	for (char *entry; (entry = next_entry(&p, a));)
 		all |= str_ieq(entry, "ALL");
 	if (all)
-		env_from_environ(ret, environ);
+		env_from_environ(ret, from);
 	else if (!nil)
 		add_login(ret);
-	add_own(environ, ret);
+	add_own(from, ret);
 	if (none || nil)
 		return 0;
 	p = spec;
 	for (char *entry; (entry = next_entry(&p, a));) {
-		int r = str_ieq(entry, "ALL") ? 0 : add_entry(entry, environ, ret, err);
+		int r = str_ieq(entry, "ALL") ? 0 : add_entry(entry, from, ret, err);
 		if (r < 0)
 			return r;
 	}

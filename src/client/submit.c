@@ -21,13 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int submit_read_options(struct options *o, char *const *environ, const struct script *script,
+int submit_read_options(struct options *o, char *const *vars, const struct script *script,
 			struct error *err)
 {
 	int r = script ? script_scan(script, o, err) : 0;
 	if (r < 0)
 		return r;
-	options_scan_env(o, environ);
+	options_scan_env(o, vars);
 	r = options_apply(o, err);
 	return r < 0 ? r : options_check(o, err);
 }
@@ -61,12 +61,12 @@ static mode_t current_umask(void)
 	return mask;
 }
 
-int submit_environment(const struct options *o, char *const *environ, struct bytes *ret, struct error *err)
+int submit_environment(const struct options *o, char *const *vars, struct bytes *ret, struct error *err)
 {
 	struct env env = {};
 	AUTO_BUF struct buf block = {};
 	const char *choice = o->at.spec.export;
-	int r = export_env(choice, environ, &env, err);
+	int r = export_env(choice, vars, &env, err);
 	if (r == 0) {
 		if (choice && o->command == OPTION_CMDS_SBATCH)
 			env_set(&env, "SLURM_EXPORT_ENV", "%s", choice);
@@ -124,7 +124,7 @@ static void fill_command(struct options *o, const struct script *script, struct 
 }
 
 int submit_fill(struct options *o, const struct script *script, int argc, char *const *argv,
-		char *const *environ, struct submit_request *ret, struct error *err)
+		char *const *vars, struct submit_request *ret, struct error *err)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	struct job_spec *spec = &o->at.spec;
@@ -144,7 +144,7 @@ int submit_fill(struct options *o, const struct script *script, int argc, char *
 	if (script)
 		ret->script = (struct bytes){ (uint8_t *)script->text, script->len };
 	fill_groups(o->arena, ret);
-	int r = script ? submit_environment(o, environ, &ret->env, err) : 0; /* steps bring their own */
+	int r = script ? submit_environment(o, vars, &ret->env, err) : 0; /* steps bring their own */
 	ret->spec = *spec;
 	return r;
 }

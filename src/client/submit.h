@@ -12,12 +12,12 @@ struct script;
 
 /* Reads options from the environment and the command line (and from `script`, when there is one),
  * applies and checks them.  The reason of a failure is in `err`, the exit code in o->exit_code. */
-NODISCARD int submit_read_options(struct options *o, char *const *environ, const struct script *script,
+NODISCARD int submit_read_options(struct options *o, char *const *vars, const struct script *script,
 				  struct error *err);
 /* Fills what the options leave open: name, directory, where from, environment, a random token.
  * `script` is NULL for salloc and srun; `words` is what follows the options. */
 NODISCARD int submit_fill(struct options *o, const struct script *script, int argc, char *const *argv,
-			  char *const *environ, struct submit_request *ret, struct error *err);
+			  char *const *vars, struct submit_request *ret, struct error *err);
 /* Asks the controller, once more with the same token when the connection breaks. */
 NODISCARD int submit_send(struct connection *c, const struct submit_request *q, struct arena *a,
 			  struct submit_reply *ret, struct error *err);
@@ -26,7 +26,7 @@ void submit_print_test(const struct submit_reply *reply);
 
 uint64_t submit_token(void); /* random */
 /* The environment as it travels: --export applied, where from and umask added. */
-NODISCARD int submit_environment(const struct options *o, char *const *environ, struct bytes *ret,
+NODISCARD int submit_environment(const struct options *o, char *const *vars, struct bytes *ret,
 				 struct error *err);
 char *submit_current_directory(struct arena *a);
 const char *submit_base_name(const char *path);
