@@ -8,6 +8,7 @@
 #include "client/options.h"
 #include "client/options_step.h"
 #include "client/script.h"
+#include "schema/environment.h"
 
 #include "../cm.h"
 
@@ -106,6 +107,8 @@ static const struct value_case {
 	{ SB, "-a 0-15:4,20%4", NULL, NULL, "spec={array='0-15:4,20%4' request={" ONE "}}" },
 	{ SB, "-p a,b -A x -q y -J n --comment=hi", NULL, NULL,
 	  "spec={name='n' partition='a,b' account='x' qos='y' comment='hi' request={" ONE "}}" },
+	{ SB, "-d afterok:7:8_1,after:9+5?singleton", NULL, NULL,
+	  "spec={dependency='afterok:7:8_1,after:9+5?singleton' request={" ONE "}}" },
 	{ SB, "--nice --priority=TOP -H", NULL, NULL,
 	  "spec={nice=100 priority=4294967294 hold=yes request={" ONE "}}" },
 	{ SB, "--nice=-5", NULL, NULL, "spec={nice=-5 request={" ONE "}}" },
@@ -219,6 +222,9 @@ static const struct refusal_case {
 	{ SB, "--exclusive -s", NULL, NULL, 1, "exclude each other" },
 	{ SB, "-t5 --time-min=10", NULL, NULL, 1, "--time-min is longer" },
 	{ SB, "--array=x", NULL, NULL, 1, "--array=x: " },
+	{ SB, "-d wibble:1", NULL, NULL, 1, "'wibble:1' is no kind of dependency" },
+	{ SB, "-d afterok", NULL, NULL, 1, "'afterok' names no job" },
+	{ SB, "-d afterok:x", NULL, NULL, 1, "'x' is no list of job ids" },
 	{ SB, "-w n]1-2[", NULL, NULL, 1, "-w n]1-2[: " },
 	{ SB, "-w n[3-1]", NULL, NULL, 1, "-w n[3-1]: " },
 	{ SB, "-x bad[", NULL, NULL, 1, "-x bad[: " },
@@ -386,6 +392,40 @@ static void rows_are_sound(void **state)
 	}
 }
 
+static bool names_variable(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+		if (strncmp(p, name, len) == 0 && (p[len] == ',' || p[len] == '\0'))
+			return true;
+	return false;
+}
+
+/* What a job finds in its environment must not keep it from starting steps: a variable that srun reads
+ * belongs to an option that is built, or that no job can have been submitted with. */
+static void srun_understands_what_jobs_are_given(void **state)
+{
+	(void)state;
+	for (size_t v = 0; v < VARIABLE_ROW_COUNT; v++) {
+		const struct variable_row *var = &variables_table[v];
+		for (size_t i = 0; i < OPTION_ROW_COUNT; i++) {
+			const struct option_row *row = &options_table[i];
+			if (!(row->cmds & SR) || !names_variable(row->srun, var->name))
+				continue;
+			if (row->parse == OPTION_PARSE_NONE && (var->kind == VARIABLE_KIND_FIXED || !(row->cmds & SB)))
+				fail_msg("%s is set in jobs, and srun refuses --%s", var->name, row->long_name);
+			if (var->kind != VARIABLE_KIND_FIXED)
+				continue;
+			struct run r;
+			run_init(&r, SR);
+			run_all(&r, "", arena_printf(r.arena, "%s=%s", var->name, var->value), NULL, true);
+			if (r.result < 0)
+				fail_msg("%s", r.err.text);
+			run_done(&r);
+		}
+	}
+}
+
 static void help_lists_what_works(void **state)
 {
 	(void)state;
@@ -414,6 +454,7 @@ int main(void)
 		cmocka_unit_test(steps_inherit_what_they_do_not_say),
 		cmocka_unit_test(gres_on_the_line_replaces_the_job_s),
 		cmocka_unit_test(rows_are_sound),
+		cmocka_unit_test(srun_understands_what_jobs_are_given),
 		cmocka_unit_test(help_lists_what_works),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
