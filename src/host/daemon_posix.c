@@ -15,18 +15,43 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int daemon_detach(struct error *err)
+static bool wait_for_word(int fd)
 {
+	char word;
+	ssize_t n;
+	do
+		n = read(fd, &word, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+int daemon_detach(int *ret_waiting, struct error *err)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	pid_t pid = fork();
-	if (pid < 0)
-		return error_set(err, -errno, "cannot fork: %s", strerror(errno));
-	if (pid > 0)
-		_exit(0);
+	if (pid < 0) {
+		int e = -errno;
+		close(ends[0]);
+		close(ends[1]);
+		return error_set(err, e, "cannot fork: %s", strerror(-e));
+	}
+	if (pid > 0) {
+		close(ends[1]);
+		_exit(wait_for_word(ends[0]) ? 0 : 1);
+	}
+	close(ends[0]);
 	setsid();
+	*ret_waiting = ends[1];
+	return 0;
+}
+
+static void let_go_of_terminal(void)
+{
 	AUTO_FD int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
 		dup2(null, fd);
-	return 0;
 }
 
 /* The pid in an existing file, when that process lives and is not this one. */
@@ -46,19 +71,20 @@ static pid_t living_owner(const char *path)
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM ? (pid_t)pid : 0;
 }
 
-int pid_file_write(const char *path, struct error *err)
+int pid_file_write(const char *path, uid_t owner, struct error *err)
 {
-	pid_t owner = living_owner(path);
-	if (owner)
-		return error_set(err, -EBUSY, "%s: process %d already runs; stop it first", path, (int)owner);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	pid_t other = living_owner(path);
+	if (other)
+		return error_set(err, -EBUSY, "%s: process %d already runs; stop it first", path, (int)other);
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return error_set(err, -errno, "pid file %s: %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
 		return error_set(err, -EBUSY, "%s: held by another process", path);
 	}
-	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0) {
+	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0 ||
+	    (owner != geteuid() && fchown(fd, owner, (gid_t)-1) < 0)) {
 		int e = -errno;
 		close(fd);
 		return error_set(err, e, "pid file %s: %s", path, strerror(-e));
@@ -71,9 +97,9 @@ void pid_file_remove(const char *path)
 	unlink(path);
 }
 
-void daemon_ready(bool systemd)
+static void tell_systemd(void)
 {
-	const char *path = systemd ? getenv("NOTIFY_SOCKET") : NULL;
+	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	if (!path || strlen(path) >= sizeof(addr.sun_path))
 		return;
@@ -85,4 +111,15 @@ void daemon_ready(bool systemd)
 	if (fd >= 0)
 		(void)!sendto(fd, ready, sizeof(ready) - 1, MSG_NOSIGNAL, (struct sockaddr *)&addr,
 			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+}
+
+void daemon_ready(bool systemd, int waiting)
+{
+	if (systemd)
+		tell_systemd();
+	if (waiting < 0)
+		return;
+	let_go_of_terminal();
+	(void)!write(waiting, "", 1);
+	close(waiting);
 }

@@ -6,6 +6,7 @@
  * a number that nobody had after some seconds. */
 #include "host/user.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/time.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CACHE_SLOTS      64
 #define CACHE_NAME       64
@@ -200,5 +202,22 @@ int user_groups(const char *name, gid_t gid, uint32_t **ret, uint32_t *ret_count
 	}
 	*ret = TAKE_PTR(list);
 	*ret_count = (uint32_t)count;
+	return 0;
+}
+
+int user_become(uid_t uid, struct error *err)
+{
+	struct user_info who;
+	if (geteuid() == uid)
+		return 0;
+	if (geteuid() != 0)
+		return error_set(err, -EPERM, "a process of uid %u cannot become uid %u, only one of root can",
+				 geteuid(), uid);
+	int r = user_lookup(uid, &who);
+	if (r < 0)
+		return error_set(err, r, "cannot become uid %u: there is no such user", uid);
+	if (initgroups(who.name, who.gid) < 0 || setresgid(who.gid, who.gid, who.gid) < 0 ||
+	    setresuid(uid, uid, uid) < 0)
+		return error_set(err, -errno, "cannot become user %s: %s", who.name, strerror(errno));
 	return 0;
 }

@@ -13,11 +13,14 @@
 #include "wire/auth.h"
 #include "wire/authd.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct program {
 	struct loop *loop;
@@ -26,7 +29,9 @@ struct program {
 	struct authd *authd;
 	struct disk *disk;
 	struct ctld *ctld;
-	char *pid_file;
+	const char *pid_file; /* once it is written */
+	uid_t slurm_uid;
+	int waiting; /* who started us and waits until we are ready; -1: nobody */
 	bool foreground, systemd, stopping;
 	int verbose;
 	const char *conf_path, *log_path;
@@ -147,16 +152,47 @@ static void reopen_log(void *arg)
 		log_error("cannot reopen the log file");
 }
 
+/* A controller needs nothing of root, so one that root starts goes on as SlurmUser.  One of somebody
+ * else would not be obeyed by the nodes. */
+static int become_slurm_user(struct program *p, struct error *err)
+{
+	if (geteuid() != 0 && geteuid() != p->slurm_uid)
+		return error_set(err, -EPERM,
+				 "SlurmUser=%s is uid %u and this slurmctld was started by uid %u: start it as that "
+				 "user or as root, or change SlurmUser in '%s'",
+				 p->conf->main.slurm_user, p->slurm_uid, geteuid(), p->conf->path);
+	int e = user_become(p->slurm_uid, err);
+	return e < 0 ? error_wrap(err, e, "SlurmUser=%s", p->conf->main.slurm_user) : 0;
+}
+
+/* From the configuration to a process of the right user with a pid file and a log. */
+static int settle(struct program *p, struct arena *a, struct error *err)
+{
+	const struct slurm_conf *conf = &p->conf->main;
+	int e = user_uid(conf->slurm_user, &p->slurm_uid);
+	if (e < 0)
+		return error_set(err, e, "SlurmUser=%s: there is no such user", conf->slurm_user);
+	if (!p->foreground && (e = daemon_detach(&p->waiting, err)) < 0)
+		return e;
+	const char *pid_path = arena_strdup(a, conf->slurmctld_pid_file);
+	uid_t owner = geteuid() == 0 ? p->slurm_uid : geteuid();
+	if ((e = pid_file_write(pid_path, owner, err)) < 0)
+		return e;
+	p->pid_file = pid_path;
+	if ((e = become_slurm_user(p, err)) < 0)
+		return e;
+	return open_log(p, err);
+}
+
 static int start(struct program *p, struct error *err)
 {
-	uid_t slurm_uid;
-	int e = user_uid(p->conf->main.slurm_user, &slurm_uid);
-	if (e < 0)
-		return error_set(err, e, "SlurmUser=%s: there is no such user", p->conf->main.slurm_user);
+	int e;
+	p->loop = loop_new();
 	struct auth_options auth = { .type = p->conf->main.auth_type,
 				     .key_path = p->conf->auth_key,
 				     .cluster = p->conf->main.cluster_name,
-				     .munge_socket = p->conf->auth_socket };
+				     .munge_socket = p->conf->auth_socket,
+				     .key_owner = p->slurm_uid };
 	if ((e = auth_new(&auth, &p->auth, err)) < 0 ||
 	    (e = authd_start(p->loop, p->auth, p->conf->auth_socket, &p->authd, err)) < 0)
 		return e;
@@ -166,7 +202,7 @@ static int start(struct program *p, struct error *err)
 				  .conf = p->conf,
 				  .auth = p->auth,
 				  .disk = p->disk,
-				  .slurm_uid = slurm_uid,
+				  .slurm_uid = p->slurm_uid,
 				  .on_stop = stop,
 				  .arg = p };
 	e = ctld_new(&o, &p->ctld, err);
@@ -189,38 +225,29 @@ static void finish(struct program *p)
 
 int main(int argc, char **argv)
 {
-	struct program p = {};
+	struct program p = { .waiting = -1 };
 	struct error err = {};
 	log_start("slurmctld", LOG_INFO);
+	umask(022);
 	int code = read_options(argc, argv, &p);
 	if (code >= 0)
 		return code;
 	AUTO_ARENA struct arena *cmd = arena_new();
 	int e = conf_load(p.conf_path, &p.conf, &err);
 	if (e >= 0)
-		e = open_log(&p, &err);
-	if (e >= 0 && !p.foreground)
-		e = daemon_detach(&err);
-	if (e < 0) {
-		log_fatal("%s", err.text);
-		return 1;
-	}
-	p.loop = loop_new();
-	const char *pid_path = arena_strdup(cmd, p.conf->main.slurmctld_pid_file);
-	e = start(&p, &err);
+		e = settle(&p, cmd, &err);
 	if (e >= 0)
-		e = pid_file_write(pid_path, &err);
+		e = start(&p, &err);
 	if (e < 0) {
 		log_fatal("%s", err.text);
 		finish(&p);
 		return 1;
 	}
-	p.pid_file = (char *)(uintptr_t)pid_path;
 	loop_on_signal(p.loop, SIGTERM, stop, &p);
 	loop_on_signal(p.loop, SIGINT, stop, &p);
 	loop_on_signal(p.loop, SIGHUP, reread, &p);
 	loop_on_signal(p.loop, SIGUSR2, reopen_log, &p);
-	daemon_ready(p.systemd);
+	daemon_ready(p.systemd, p.waiting);
 	log_info("slurmctld " MUSTER_VERSION " ready on port %u", p.ctld->conf->main.slurmctld_port);
 	loop_run(p.loop);
 	finish(&p);

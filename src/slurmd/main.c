@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - slurmd, the program: options, the background, pid file, log and signals.
  *
- * What can be wrong with the configuration is found before the program goes into the background, so
- * that whoever started it sees the reason and gets an exit code. */
+ * Whoever starts the program gets it back when it is ready, or sees the reason and an exit code. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -32,6 +31,7 @@ struct program {
 	struct loop *loop;
 	struct slurmd *daemon;
 	const char *pid_path; /* once it is written */
+	int waiting;          /* who started us and waits until we are ready; -1: nobody */
 };
 
 static const char usage[] =
@@ -246,7 +246,7 @@ static int program_run(struct program *p, const char *cpus, struct error *err)
 		loop_on_signal(p->loop, SIGTERM, on_stop, p);
 		loop_on_signal(p->loop, SIGINT, on_stop, p);
 		loop_on_signal(p->loop, SIGHUP, on_hangup, p);
-		daemon_ready(p->systemd);
+		daemon_ready(p->systemd, p->waiting);
 		log_info("slurmd %s for node %s started", MUSTER_VERSION, p->node_name);
 		loop_run(p->loop);
 		log_info("slurmd for node %s stops; its steps go on", p->node_name);
@@ -279,11 +279,11 @@ static int program_start(struct program *p, struct error *err)
 	cpus = node_is_machine(p, c, n) ? p->cpus : NULL;
 	r = log_open(p, c, n, err);
 	if (r == 0 && !p->foreground)
-		r = daemon_detach(err);
+		r = daemon_detach(&p->waiting, err);
 	if (r < 0)
 		return r;
 	pid_path = conf_expand_path(c->main.slurmd_pid_file, n, p->arena);
-	r = pid_file_write(pid_path, err);
+	r = pid_file_write(pid_path, geteuid(), err);
 	if (r < 0)
 		return r;
 	p->pid_path = pid_path;
@@ -292,7 +292,7 @@ static int program_start(struct program *p, struct error *err)
 
 int main(int argc, char **argv)
 {
-	struct program p = {};
+	struct program p = { .waiting = -1 };
 	struct error err = {};
 	int r;
 

@@ -16,6 +16,7 @@
 #include "conf/conf.h"
 #include "host/disk.h"
 #include "host/loop.h"
+#include "host/user.h"
 #include "slurmd/impl.h"
 #include "wire/auth.h"
 #include "wire/authd.h"
@@ -76,12 +77,17 @@ static int spool_open(const struct conf *c, const struct node_conf *n, struct ar
 
 static int auth_open(const struct conf *c, struct auth **ret, struct error *err)
 {
+	uid_t slurm_user;
+
+	if (user_uid(c->main.slurm_user, &slurm_user) < 0)
+		return error_set(err, -ENOENT, "SlurmUser=%s: there is no such user", c->main.slurm_user);
 	return auth_new(
 		&(struct auth_options) {
 			.type = c->main.auth_type,
 			.key_path = c->auth_key,
 			.cluster = c->main.cluster_name,
 			.munge_socket = c->auth_socket,
+			.key_owner = slurm_user,
 		},
 		ret, err);
 }

@@ -33,6 +33,7 @@ struct auth_options {
 	const char *key_path; /* auth/slurm: file of at least 32 bytes, not readable by others */
 	const char *cluster;
 	const char *munge_socket; /* NULL: munge's default */
+	uid_t key_owner;          /* SlurmUser, who may own the key file beside root and ourselves */
 };
 
 NODISCARD int auth_new(const struct auth_options *o, struct auth **ret, struct error *err);

@@ -31,7 +31,7 @@ extern const struct auth_ops auth_slurm_ops;
 extern const struct auth_ops auth_munge_ops;
 
 /* The key file as a whole, or why it must not be used (auth_key.c). */
-NODISCARD int auth_key_read(const char *path, struct buf *ret, struct error *err);
+NODISCARD int auth_key_read(const char *path, uid_t owner, struct buf *ret, struct error *err);
 
 /* A credential of the calling process from munged, for programs without a `struct auth`. */
 NODISCARD int munge_token(const char *socket, const char *cluster, struct buf *ret,

@@ -17,14 +17,14 @@
 enum { KEY_MIN = 32, KEY_MAX = 64 << 10, KEY_NEW = 64 };
 
 /* Group members may read a key that root gave them; nobody else but the owner ever may. */
-static int check_mode(const char *path, const struct stat *st, struct error *err)
+static int check_mode(const char *path, uid_t owner, const struct stat *st, struct error *err)
 {
 	if (!S_ISREG(st->st_mode))
 		return error_set(err, -EINVAL, "key file '%s' is not a regular file", path);
-	if (st->st_uid != 0 && st->st_uid != geteuid())
+	if (st->st_uid != 0 && st->st_uid != geteuid() && st->st_uid != owner)
 		return error_set(err, -EACCES,
-				 "key file '%s' belongs to uid %u, it must belong to root or to "
-				 "uid %u, which runs this daemon",
+				 "key file '%s' belongs to uid %u, it must belong to root, to "
+				 "SlurmUser, or to uid %u, which runs this daemon",
 				 path, st->st_uid, geteuid());
 	mode_t wrong = st->st_uid == 0 ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO;
 	if (st->st_mode & wrong)
@@ -35,7 +35,7 @@ static int check_mode(const char *path, const struct stat *st, struct error *err
 	return 0;
 }
 
-int auth_key_read(const char *path, struct buf *ret, struct error *err)
+int auth_key_read(const char *path, uid_t owner, struct buf *ret, struct error *err)
 {
 	if (!path || !*path)
 		return error_set(err, -EINVAL,
@@ -45,7 +45,7 @@ int auth_key_read(const char *path, struct buf *ret, struct error *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(err, -errno, "cannot open key file '%s': %s", path,
 				 strerrordesc_np(errno));
-	int r = check_mode(path, &st, err);
+	int r = check_mode(path, owner, &st, err);
 	if (r < 0)
 		return r;
 	if (st.st_size < KEY_MIN || st.st_size > KEY_MAX)

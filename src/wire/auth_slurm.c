@@ -61,7 +61,7 @@ static void slurm_free(struct auth *base)
 static int slurm_open(const struct auth_options *o, struct auth **ret, struct error *err)
 {
 	AUTO_BUF struct buf key = {};
-	int r = auth_key_read(o->key_path, &key, err);
+	int r = auth_key_read(o->key_path, o->key_owner, &key, err);
 	if (r < 0)
 		return r;
 	struct hmac *hmac = hmac_new(key.data, key.len);

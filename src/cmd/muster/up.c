@@ -368,7 +368,7 @@ static int start_missing(struct up *u, struct buf *ret_started, struct error *er
 /* The last line that a daemon wrote, wherever it wrote it. */
 static const char *last_words(const struct up *u, const struct daemon *d)
 {
-	static const char *const ends[] = { "log", "out" };
+	static const char *const ends[] = { "out", "log" }; /* what ends a daemon is in both */
 
 	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
 		AUTO_BUF struct buf text = {};
