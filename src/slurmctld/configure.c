@@ -7,6 +7,7 @@
 #include "host/loop.h"
 #include "slurmctld/ctld.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static void set_settings(struct settings *to, const struct slurm_conf *from)
@@ -72,15 +73,38 @@ int ctld_configure(struct ctld *s, struct conf *conf, struct error *err)
 	return 0;
 }
 
+/* What a running controller has built on: its identity, its door, its memory. */
+static int check_unchanged(const struct slurm_conf *now, const struct slurm_conf *then, struct error *err)
+{
+	char ports[2][16];
+	snprintf(ports[0], sizeof(ports[0]), "%u", now->slurmctld_port);
+	snprintf(ports[1], sizeof(ports[1]), "%u", then->slurmctld_port);
+	const struct {
+		const char *key, *now, *then;
+	} fixed[] = {
+		{ "ClusterName", now->cluster_name, then->cluster_name },
+		{ "SlurmctldPort", ports[0], ports[1] },
+		{ "SlurmUser", now->slurm_user, then->slurm_user },
+		{ "AuthType", now->auth_type, then->auth_type },
+		{ "AuthInfo", now->auth_info, then->auth_info },
+		{ "StateSaveLocation", now->state_save_location, then->state_save_location },
+	};
+	for (size_t i = 0; i < ARRAY_COUNT(fixed); i++)
+		if (!str_eq(fixed[i].now, fixed[i].then))
+			return error_set(err, -EBUSY, "%s=%s: it is %s now, and only a restart of slurmctld changes it",
+					 fixed[i].key, fixed[i].then ? fixed[i].then : "",
+					 fixed[i].now ? fixed[i].now : "not set");
+	return 0;
+}
+
 int ctld_reconfigure(struct ctld *s, struct error *err)
 {
-	struct conf *fresh;
+	struct conf *fresh = NULL;
 	int e = conf_load(s->conf->path, &fresh, err);
-	if (e < 0) {
-		log_error("reconfigure refused, the configuration in force stays: %s", err->text);
-		return e;
-	}
-	e = ctld_configure(s, fresh, err);
+	if (e >= 0)
+		e = check_unchanged(&s->conf->main, &fresh->main, err);
+	if (e >= 0)
+		e = ctld_configure(s, fresh, err);
 	if (e < 0) {
 		log_error("reconfigure refused, the configuration in force stays: %s", err->text);
 		conf_free(fresh);
@@ -88,7 +112,6 @@ int ctld_reconfigure(struct ctld *s, struct error *err)
 	}
 	conf_free(s->conf);
 	s->conf = fresh;
-	s->conn_options.cluster = fresh->main.cluster_name;
 	struct empty body = {};
 	for (size_t i = 0; i < s->links.count; i++)
 		if (s->links.at[i].conn)

@@ -8,6 +8,7 @@
 #include "host/loop.h"
 #include "host/stream.h"
 #include "store/journal.h"
+#include "wire/auth.h"
 
 enum { TICK_USEC = 1000000 };
 
@@ -51,7 +52,7 @@ int ctld_new(const struct ctld_options *o, struct ctld **ret, struct error *err)
 	s->conn_options = (struct conn_options){ .loop = s->loop,
 						 .auth = s->auth,
 						 .program = "slurmctld",
-						 .cluster = s->conf->main.cluster_name };
+						 .cluster = auth_cluster(s->auth) };
 	cluster_init(&s->cluster);
 	int e = ctld_open_journal(s, err);
 	if (e < 0)
