@@ -123,6 +123,7 @@ void loop_free(struct loop *l)
 void loop_run(struct loop *l)
 {
 	uv_run(&l->uv, UV_RUN_DEFAULT);
+	run_deferred(&l->prepare); /* the turn that stopped the loop has an end too: its output leaves */
 }
 
 void loop_stop(struct loop *l)
