@@ -122,6 +122,8 @@ NODISCARD int decide_register(const struct cluster *c, const struct registration
 			      struct decision *out, uint32_t *ret_node, struct error *err);
 void decide_heartbeat(const struct cluster *c, uint32_t node, const struct node_heartbeat *h,
 		      struct decision *out);
+/* Is anything of a job left on the node, as far as is known? */
+bool cluster_node_has_work(const struct cluster *c, uint32_t node);
 /* The node has been silent for longer than SlurmdTimeout. */
 void decide_node_lost(const struct cluster *c, uint32_t node, usec_t now, struct decision *out);
 NODISCARD int decide_node_update(const struct cluster *c, const struct node_update *u,

@@ -46,6 +46,17 @@ static void lose_node(const struct cluster *c, uint32_t node, usec_t now, struct
 	}
 }
 
+bool cluster_node_has_work(const struct cluster *c, uint32_t node)
+{
+	const struct job_entry *e;
+	for (size_t i = 0; (e = map_next(&c->active, &i));) {
+		int at = alloc_position(e->job.alloc, e->job.n_alloc, node);
+		if (at >= 0 && !e->job.alloc[at].clean)
+			return true;
+	}
+	return false;
+}
+
 static struct node_changed *node_change(uint32_t node, usec_t now, struct decision *out)
 {
 	struct node_changed *ev = &decision_event(out, EVENT_NODE_CHANGED)->node_changed;
@@ -178,7 +189,8 @@ int decide_register(const struct cluster *c, const struct registration *r, struc
 {
 	const struct node_register *q = r->request;
 	const struct node *n = str_empty(q->name) ? NULL : cluster_node_named(c, q->name);
-	if (!n || n->removed)
+	/* One that was taken out of the configuration still brings its jobs to their end. */
+	if (!n || (n->removed && !cluster_node_has_work(c, n->index)))
 		return error_set(err, -E_INVALID_NODE_NAME, "%s: '%s' is not in slurm.conf",
 				 enum_text(&error_code_enum, E_INVALID_NODE_NAME), q->name ? q->name : "");
 	*ret_node = n->index;

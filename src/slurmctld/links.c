@@ -100,9 +100,11 @@ void links_closed(struct ctld *s, struct conn *c)
 
 static bool is_silent(const struct ctld *s, const struct node *n, usec_t now)
 {
+	if (n->removed && !cluster_node_has_work(&s->cluster, n->index))
+		return false;
 	usec_t heard = n->last_response > s->boot_time ? n->last_response : s->boot_time;
 	usec_t timeout = (usec_t)s->conf->main.slurmd_timeout * USEC_PER_SEC;
-	return timeout && n->registered && !n->removed && !n->down && now - heard > timeout;
+	return timeout && n->registered && !n->down && now - heard > timeout;
 }
 
 void links_tick(struct ctld *s, usec_t now)
