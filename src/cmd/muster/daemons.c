@@ -102,7 +102,5 @@ int daemon_start(const struct site *s, struct daemon *d, struct error *err)
 		return error_set(err, -r, "cannot start '%s': %s", path, strerror(r));
 	}
 	d->is_new = true;
-	AUTO_BUF struct buf text = {};
-	buf_printf(&text, "%d\n", (int)d->pid);
-	return text_write(d->pid_path, 0644, &text, err);
+	return 0; /* its pid file is its own work: the lock on it keeps a second one out */
 }
