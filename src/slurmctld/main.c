@@ -247,8 +247,8 @@ int main(int argc, char **argv)
 	loop_on_signal(p.loop, SIGINT, stop, &p);
 	loop_on_signal(p.loop, SIGHUP, reread, &p);
 	loop_on_signal(p.loop, SIGUSR2, reopen_log, &p);
-	daemon_ready(p.systemd, p.waiting);
 	log_info("slurmctld " MUSTER_VERSION " ready on port %u", p.ctld->conf->main.slurmctld_port);
+	daemon_ready(p.systemd, p.waiting);
 	loop_run(p.loop);
 	finish(&p);
 	return 0;

@@ -246,8 +246,8 @@ static int program_run(struct program *p, const char *cpus, struct error *err)
 		loop_on_signal(p->loop, SIGTERM, on_stop, p);
 		loop_on_signal(p->loop, SIGINT, on_stop, p);
 		loop_on_signal(p->loop, SIGHUP, on_hangup, p);
-		daemon_ready(p->systemd, p->waiting);
 		log_info("slurmd %s for node %s started", MUSTER_VERSION, p->node_name);
+		daemon_ready(p->systemd, p->waiting);
 		loop_run(p->loop);
 		log_info("slurmd for node %s stops; its steps go on", p->node_name);
 	}
