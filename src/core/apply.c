@@ -2,6 +2,7 @@
 /* apply() makes events true.  It trusts them: whatever could be refused was refused when the event
  * was decided, and a journal that was accepted by decide_*() is applied without a question.  The
  * assertions say what an event may rely on. */
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/cluster.h"
@@ -121,6 +122,28 @@ static void node_remark(struct cluster *c, struct node *n)
 	}
 }
 
+/* What placement can tell apart of a node that has nothing running: all but names and addresses. */
+static void node_reshape(struct node *n)
+{
+	AUTO_BUF struct buf bytes = {};
+	struct node_conf conf = n->conf;
+	conf.name = conf.addr = conf.hostname = conf.state = conf.reason = NULL;
+	conf.port = 0;
+	conf.features = n->features;
+	record_encode(&node_conf_record, &conf, &bytes);
+	for (uint32_t i = 0; i < n->n_gres; i++) {
+		struct node_gres g = n->gres[i];
+		g.used = (struct bitset){ .bits = g.used.bits };
+		g.used_count = 0;
+		g.files = NULL;
+		uint64_t zero[16] = {};
+		g.used.words = zero;
+		if (g.used.bits <= 16 * 64)
+			record_encode(&node_gres_record, &g, &bytes);
+	}
+	n->shape = hash_bytes(bytes.data, bytes.len);
+}
+
 static void apply_node_configured(struct cluster *c, const struct node_configured *ev)
 {
 	struct node *n = cluster_node(c, ev->node) ? cluster_edit_node(c, ev->node) :
@@ -130,6 +153,7 @@ static void apply_node_configured(struct cluster *c, const struct node_configure
 	set_text(&n->features, ev->conf.features);
 	n->removed = false;
 	node_gres_set(n, ev);
+	node_reshape(n);
 	node_remark(c, n);
 }
 
@@ -164,6 +188,7 @@ static void apply_node_changed(struct cluster *c, const struct node_changed *ev)
 		set_text(&n->comment, ev->comment);
 	if (ev->has_extra)
 		set_text(&n->extra, ev->extra);
+	node_reshape(n);
 }
 
 /* ---- jobs -------------------------------------------------------------------------------------- */

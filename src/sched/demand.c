@@ -2,6 +2,7 @@
 #include "sched/demand.h"
 
 #include "base/error.h"
+#include "base/str.h"
 #include "schema/errors.h"
 
 static uint32_t ceil_div(uint32_t a, uint32_t b)
@@ -54,6 +55,23 @@ static int limit_by_gpus(const struct resource_request *r, struct demand *d, str
 	return 0;
 }
 
+/* sbatch(1) -B, --hint and their kin. */
+static void shape(const struct resource_request *r, struct demand *d)
+{
+	d->ntasks_per_socket = r->has_ntasks_per_socket ? r->ntasks_per_socket : 0;
+	d->ntasks_per_core = r->has_ntasks_per_core ? r->ntasks_per_core : 0;
+	d->sockets_min = r->has_sockets_per_node ? r->sockets_per_node : 0;
+	d->cores_min = r->has_cores_per_socket ? r->cores_per_socket : 0;
+	d->threads_per_core = r->has_threads_per_core ? r->threads_per_core : 0;
+	d->threads_min = d->threads_per_core;
+	if (str_eq(r->hint, "nomultithread")) {
+		d->threads_per_core = 1;
+		d->threads_min = 0;
+	}
+	if (str_eq(r->hint, "memory_bound")) /* one task for each socket's memory */
+		d->ntasks_per_socket = 1;
+}
+
 int demand_from(const struct resource_request *r, struct demand *ret, struct error *err)
 {
 	struct demand d = { .request = r };
@@ -65,6 +83,9 @@ int demand_from(const struct resource_request *r, struct demand *ret, struct err
 		return e;
 	d.cpus_per_task = r->has_cpus_per_task && r->cpus_per_task ? r->cpus_per_task : 1;
 	d.cpus_min = r->has_mincpus ? r->mincpus : 0;
+	d.cpus_per_gpu = r->has_cpus_per_gpu ? r->cpus_per_gpu : 0;
+	d.overcommit = r->overcommit;
+	shape(r, &d);
 	d.exclusive = r->exclusive == EXCLUSIVE_KIND_NODE;
 	d.whole_memory = (r->has_mem_per_node_mib && r->mem_per_node_mib == 0) ||
 			 (!r->has_mem_per_node_mib && !r->has_mem_per_cpu_mib && !r->has_mem_per_gpu_mib);

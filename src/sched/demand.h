@@ -20,6 +20,11 @@ struct demand {
 	uint32_t tasks_per_node;       /* most on one node; 0 is no limit */
 	uint32_t cpus_per_task;
 	uint32_t cpus_min;             /* fewest CPUs on a node */
+	uint32_t cpus_per_gpu;
+	uint32_t ntasks_per_socket, ntasks_per_core; /* most; 0 is no limit */
+	uint32_t threads_per_core;     /* threads of a core that tasks use; 0: all */
+	uint32_t sockets_min, cores_min, threads_min; /* what a node must have; cores: of a socket */
+	bool overcommit;
 	bool whole_memory;             /* --mem=0 or no limit at all */
 	uint64_t mem_per_node, mem_per_cpu, mem_per_gpu; /* MiB; 0 where not asked */
 	bool exclusive;

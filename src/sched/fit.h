@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fit.h - where a request fits into what is free: which nodes, CPUs, memory and devices.
  *
- * First fit over the nodes in order of weight; as few nodes as can hold the tasks, tasks spread
- * evenly.  Whole cores are given: CPUs of one core never serve two jobs. */
+ * As few nodes as can hold the tasks, tasks spread evenly over them; lower weight first, then the
+ * tighter fit.  Whole cores are given: CPUs of one core never serve two jobs. */
 #pragma once
 #include "base/bitset.h"
 #include "schema/job.h"
@@ -32,8 +32,7 @@ struct fit_scope {
 	const struct bitset *blocked; /* kept for a job ahead; NULL for none */
 };
 
-enum fit_result fit_find(const struct pool *p, const struct demand *d, const struct fit_scope *scope,
+enum fit_result fit_find(struct pool *p, const struct demand *d, const struct fit_scope *scope,
 			 struct arena *a, struct fit *ret);
 /* Says in one line which dimension no node, or too few nodes, can offer; for a pool as if idle. */
-void fit_explain(const struct pool *p, const struct demand *d, const struct fit_scope *scope,
-		 struct buf *out);
+void fit_explain(struct pool *p, const struct demand *d, const struct fit_scope *scope, struct buf *out);

@@ -221,6 +221,7 @@ void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, str
 	vec_done(&s.starts);
 	vec_done(&s.verdicts);
 	map_done(&s.failed);
+	pool_done(&s.pool);
 }
 
 static bool fits(const struct sched_view *v, const struct resource_request *r, const struct partition *p,
@@ -236,11 +237,11 @@ static bool fits(const struct sched_view *v, const struct resource_request *r, c
 		return false;
 	}
 	pool_init(&pool, v, as_if_idle, a);
-	if (fit_find(&pool, &d, &scope, a, ret) == FIT_OK)
-		return true;
-	if (ret_why)
+	bool ok = fit_find(&pool, &d, &scope, a, ret) == FIT_OK;
+	if (!ok && ret_why)
 		fit_explain(&pool, &d, &scope, ret_why);
-	return false;
+	pool_done(&pool);
+	return ok;
 }
 
 bool plan_possible(const struct sched_view *v, const struct resource_request *r,

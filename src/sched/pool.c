@@ -6,7 +6,7 @@
 #include "sched/view.h"
 
 #include <assert.h>
-#include <stdlib.h>
+#include <string.h>
 
 bool node_is_up(const struct node *n)
 {
@@ -19,11 +19,77 @@ uint64_t node_memory(const struct node *n)
 	return all > system ? all - system : 0;
 }
 
+/* ---- states ------------------------------------------------------------------------------------ */
+
+/* What placement can tell apart: the kind of node, and how much of what is free where. */
+static uint64_t state_key(const struct pool_node *n)
+{
+	uint64_t h = hash_mix(hash_mix(1, n->node->shape), n->idle);
+	h = hash_mix(h, n->free_mem);
+	h = hash_mix(h, n->node->exclusive_job != 0);
+	for (uint32_t s = 0; s < n->geometry.sockets; s++)
+		h = hash_mix(h, n->free_cores[s]);
+	for (uint32_t g = 0; g < n->node->n_gres; g++)
+		h = hash_mix(h, pool_gres_free(n, g));
+	return h;
+}
+
+static void state_enter(struct pool *p, uint32_t index)
+{
+	struct pool_node *n = &p->nodes[index];
+	uint64_t key = state_key(n);
+	uintptr_t at = (uintptr_t)map_get(&p->by_key, key);
+	if (!at) {
+		struct pool_state fresh = { .key = key, .sample = index };
+		bitset_init_in(&fresh.nodes, p->count, p->arena);
+		vec_push(&p->states, fresh);
+		at = p->states.count;
+		map_put(&p->by_key, key, (void *)at);
+	}
+	struct pool_state *s = &p->states.at[at - 1];
+	bitset_add(&s->nodes, index);
+	s->count++;
+	s->sample = index; /* the others may have changed since */
+	n->state = (uint32_t)at - 1;
+}
+
+static void state_leave(struct pool *p, uint32_t index)
+{
+	struct pool_state *s = &p->states.at[p->nodes[index].state];
+	bitset_remove(&s->nodes, index);
+	s->count--;
+	if (s->count && s->sample == index)
+		s->sample = bitset_next(&s->nodes, 0);
+}
+
+/* ---- the copy ---------------------------------------------------------------------------------- */
+
+/* Cores set aside for the system are taken from the end, as slurmd leaves them to the daemons. */
+static void set_aside(struct pool_node *n)
+{
+	uint32_t cores = n->geometry.sockets * n->geometry.cores, threads = n->geometry.threads;
+	for (uint32_t i = 0; i < n->node->conf.core_spec_count && i < cores; i++)
+		bitset_add_range(&n->used_cpus, (cores - 1 - i) * threads, threads);
+}
+
+static void count_cores(struct pool_node *n)
+{
+	n->free_cpus = 0;
+	for (uint32_t s = 0; s < n->geometry.sockets; s++) {
+		n->free_cores[s] = 0;
+		for (uint32_t c = 0; c < n->geometry.cores; c++)
+			n->free_cores[s] += !bitset_has(&n->used_cpus, (s * n->geometry.cores + c) * n->geometry.threads);
+		n->free_cpus += n->free_cores[s] * n->geometry.threads;
+	}
+}
+
 static void node_init(struct pool_node *p, const struct node *n, bool as_if_idle, struct arena *a)
 {
 	p->node = n;
 	p->up = as_if_idle ? !n->removed : node_is_up(n);
 	p->idle = as_if_idle || n->job_count == 0;
+	p->geometry = node_geometry(n);
+	p->free_cores = ARENA_ARRAY(a, uint32_t, p->geometry.sockets);
 	bitset_init_in(&p->used_cpus, n->conf.cpus, a);
 	p->free_mem = node_memory(n);
 	p->used_gres = ARENA_ARRAY(a, struct bitset, n->n_gres);
@@ -35,37 +101,42 @@ static void node_init(struct pool_node *p, const struct node *n, bool as_if_idle
 		bitset_copy(&p->used_gres[g], &n->gres[g].used);
 		p->used_counts[g] = n->gres[g].used_count;
 	}
-	p->free_cpus = n->conf.cpus;
-	if (as_if_idle)
-		return;
-	bitset_copy(&p->used_cpus, &n->used_cores);
-	p->free_cpus -= bitset_count(&p->used_cpus);
-	p->free_mem = p->free_mem > n->used_mem_mib ? p->free_mem - n->used_mem_mib : 0;
-}
-
-static int by_weight(const void *a, const void *b, void *arg)
-{
-	const struct pool *p = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t wx = p->nodes[x].node->conf.weight, wy = p->nodes[y].node->conf.weight;
-	if (wx != wy)
-		return wx < wy ? -1 : 1;
-	return x < y ? -1 : x > y;
+	if (!as_if_idle) {
+		bitset_copy(&p->used_cpus, &n->used_cores);
+		p->free_mem = p->free_mem > n->used_mem_mib ? p->free_mem - n->used_mem_mib : 0;
+	}
+	set_aside(p);
+	count_cores(p);
 }
 
 void pool_init(struct pool *p, const struct sched_view *v, bool as_if_idle, struct arena *a)
 {
 	*p = (struct pool){ .arena = a, .count = v->node_count };
 	p->nodes = ARENA_ARRAY(a, struct pool_node, v->node_count);
-	p->order = ARENA_ARRAY(a, uint32_t, v->node_count);
 	for (uint32_t i = 0; i < v->node_count; i++) {
 		if (!v->nodes[i])
 			continue;
 		node_init(&p->nodes[i], v->nodes[i], as_if_idle, a);
 		if (p->nodes[i].up)
-			p->order[p->order_count++] = i;
+			state_enter(p, i);
 	}
-	qsort_r(p->order, p->order_count, sizeof(*p->order), by_weight, p);
+}
+
+void pool_done(struct pool *p)
+{
+	vec_done(&p->states);
+	map_done(&p->by_key);
+	map_done(&p->names);
+}
+
+uint32_t pool_find(struct pool *p, const char *name)
+{
+	if (!p->names.count)
+		for (uint32_t i = 0; i < p->count; i++)
+			if (p->nodes[i].node)
+				map_put_str(&p->names, p->nodes[i].node->conf.name, (void *)(uintptr_t)(i + 1));
+	uintptr_t at = (uintptr_t)map_get_str(&p->names, name);
+	return at ? (uint32_t)at - 1 : UINT32_MAX;
 }
 
 uint64_t pool_gres_free(const struct pool_node *n, uint32_t g)
@@ -109,11 +180,13 @@ static void take_gres(struct pool_node *n, const struct gres_alloc *take)
 void pool_take(struct pool *p, const struct node_alloc *alloc)
 {
 	struct pool_node *n = &p->nodes[alloc->node];
-	assert(n->node && !bitset_intersects(&n->used_cpus, &alloc->cores));
+	assert(n->node && n->up && !bitset_intersects(&n->used_cpus, &alloc->cores));
+	state_leave(p, alloc->node);
 	bitset_or(&n->used_cpus, &alloc->cores);
-	n->free_cpus -= bitset_count(&alloc->cores);
+	count_cores(n);
 	n->free_mem = n->free_mem > alloc->mem_mib ? n->free_mem - alloc->mem_mib : 0;
 	n->idle = false;
 	for (uint32_t i = 0; i < alloc->n_gres; i++)
 		take_gres(n, &alloc->gres[i]);
+	state_enter(p, alloc->node);
 }

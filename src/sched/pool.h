@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool.h - what is free, as one pass of the planner sees it: a scratch copy that starts are carved
- * out of.  Lives in the arena of the pass. */
+ * out of.
+ *
+ * Nodes of one kind with equally much free are one state: whether and how well a request fits is asked
+ * once per state, not once per node, so that ten thousand equal nodes cost what one costs.  Taking
+ * something moves a node to another state. */
 #pragma once
 #include "base/bitset.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "sched/nodefit.h"
 #include "schema/node.h"
 
 #include <stdbool.h>
@@ -15,25 +22,39 @@ struct pool_node {
 	const struct node *node; /* NULL: no such node */
 	bool up;                 /* could run something now */
 	bool idle;               /* nothing runs there */
+	struct geometry geometry;
 	uint32_t free_cpus;
+	uint32_t *free_cores;      /* by socket */
 	uint64_t free_mem;
 	struct bitset used_cpus;
 	struct bitset *used_gres;  /* parallel to node->gres */
 	uint64_t *used_counts;     /* for those without devices */
+	uint32_t state;            /* position in pool.states; meaningless when not up */
+};
+
+struct pool_state {
+	uint64_t key;
+	uint32_t sample; /* one of its nodes, or the last that was: it stands for all */
+	uint32_t count;
+	struct bitset nodes;
 };
 
 struct pool {
 	struct arena *arena;
 	struct pool_node *nodes;
 	uint32_t count;
-	uint32_t *order;       /* node indexes by weight, then index */
-	uint32_t order_count;
+	VEC(struct pool_state) states;
+	struct map by_key; /* key -> position + 1 */
+	struct map names;  /* node name -> index + 1; filled when first asked */
 };
 
 /* Everything as it is in the view; with `as_if_idle` as if nothing ran and every node were up, which
  * answers whether a request could ever be met. */
 void pool_init(struct pool *p, const struct sched_view *v, bool as_if_idle, struct arena *a);
+void pool_done(struct pool *p);
 void pool_take(struct pool *p, const struct node_alloc *alloc); /* carve out one node's part */
+
+uint32_t pool_find(struct pool *p, const char *name); /* UINT32_MAX: no such node */
 
 /* Devices (or count) of kind `g` of the node that are free. */
 uint64_t pool_gres_free(const struct pool_node *n, uint32_t g);

@@ -33,6 +33,7 @@ static const struct node *random_node(uint32_t index, struct arena *a, uint64_t 
 	n->conf.real_memory_mib = 100 * (1 + draw(seed, 10));
 	n->conf.weight = (uint32_t)draw(seed, 3);
 	n->drain = draw(seed, 10) == 0;
+	n->shape = index + 1; /* each node is a kind of its own */
 	n->n_gres = 2;
 	n->gres = ARENA_ARRAY(a, struct node_gres, 2);
 	uint32_t first = 0;
@@ -251,6 +252,7 @@ static void fit_agrees_with_brute_force(void **state)
 		bool ok = fit_find(&pool, &d, &scope, a, &fit) == FIT_OK;
 		if (ok)
 			check_fit(&v, &d, &fit);
+		pool_done(&pool);
 		if (ok != exists(&v, &d)) {
 			AUTO_BUF struct buf text = {};
 			record_print(&resource_request_record, &r, &text);
