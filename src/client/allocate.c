@@ -56,7 +56,8 @@ void alloc_unblock_signals(void)
 
 int alloc_ask(struct allocation *al, uint16_t kind, const void *body, struct error *err)
 {
-	int r = al->c->session ? session_send(al->c->session, kind, body, err) : -E_CONTROLLER_CONNECT;
+	int r = al->c->session ? session_send(al->c->session, kind, body, err)
+			       : -E_CONTROLLER_CONNECT;
 	if (!connect_is_lost(r))
 		return r;
 	r = connect_again(al->c, err);
@@ -64,7 +65,8 @@ int alloc_ask(struct allocation *al, uint16_t kind, const void *body, struct err
 }
 
 /* The answer when it is complete; ALLOC_TIMEOUT when only a part is there. */
-static enum alloc_event try_receive(struct allocation *al, uint16_t kind, void *reply, struct error *err)
+static enum alloc_event try_receive(struct allocation *al, uint16_t kind, void *reply,
+				    struct error *err)
 {
 	int r = session_receive(al->c->session, kind, al->arena, reply, USEC_PER_MSEC, err);
 	return r == 0 ? ALLOC_ANSWER : r == -E_SOCKET_TIMEOUT ? ALLOC_TIMEOUT : ALLOC_LOST;
@@ -77,14 +79,16 @@ enum alloc_event alloc_wait(struct allocation *al, uint16_t kind, void *reply, u
 	for (;;) {
 		usec_t left = timeout < 0 ? -1 : end - clock_now();
 		struct pollfd fds[] = { { .fd = al->signal_fd, .events = POLLIN },
-					{ .fd = al->c->session ? session_fd(al->c->session) : -1, .events = POLLIN } };
+					{ .fd = al->c->session ? session_fd(al->c->session) : -1,
+					  .events = POLLIN } };
 		if (timeout >= 0 && left <= 0)
 			return ALLOC_TIMEOUT;
 		int n = poll(fds, 2, left < 0 ? -1 : (int)(left / USEC_PER_MSEC) + 1);
 		if (n < 0 && errno != EINTR)
 			return error_set(err, -errno, "poll: %s", strerror(errno)), ALLOC_LOST;
 		struct signalfd_siginfo info;
-		if (n > 0 && fds[0].revents && read(al->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (n > 0 && fds[0].revents &&
+		    read(al->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 			*ret_signo = (int)info.ssi_signo;
 			return ALLOC_SIGNAL;
 		}
@@ -136,7 +140,8 @@ static int exit_immediate(void)
 {
 	const char *text = getenv("SLURM_EXIT_IMMEDIATE");
 	uint32_t code;
-	return text && str_to_u32(text, &code) == 0 && code < 256 ? (int)code : connect_exit_error();
+	return text && str_to_u32(text, &code) == 0 && code < 256 ? (int)code
+								  : connect_exit_error();
 }
 
 static int on_answer(struct allocation *al, bool announced, int *ret_code)
@@ -146,7 +151,8 @@ static int on_answer(struct allocation *al, bool announced, int *ret_code)
 			log_info("job %u has been allocated resources", al->job_id);
 		return 0;
 	}
-	log_error("job %u ended before it started: %s", al->job_id, enum_text(&job_state_enum, (int)al->job.state));
+	log_error("job %u ended before it started: %s", al->job_id,
+		  enum_text(&job_state_enum, (int)al->job.state));
 	*ret_code = connect_exit_error();
 	return -ECANCELED;
 }
@@ -154,7 +160,8 @@ static int on_answer(struct allocation *al, bool announced, int *ret_code)
 /* How long to wait next: until it is worth a message, until --immediate is over, or for ever. */
 static usec_t next_timeout(const struct options *o, usec_t waited, bool announced)
 {
-	usec_t immediate = o->at.has_immediate_sec ? o->at.immediate_sec * USEC_PER_SEC - waited : -1;
+	usec_t immediate = o->at.has_immediate_sec ? o->at.immediate_sec * USEC_PER_SEC - waited
+						   : -1;
 	if (o->at.has_immediate_sec && immediate < 0)
 		immediate = 0;
 	if (announced)
@@ -185,7 +192,8 @@ static int wait_for_start(struct allocation *al, const struct options *o, int *r
 		}
 		if (e == ALLOC_TIMEOUT && asked && o->at.has_immediate_sec &&
 		    al->waited >= o->at.immediate_sec * USEC_PER_SEC) {
-			log_error("Unable to allocate resources: %s", enum_text(&error_code_enum, E_NODES_BUSY));
+			log_error("Unable to allocate resources: %s",
+				  enum_text(&error_code_enum, E_NODES_BUSY));
 			return give_up(al, exit_immediate(), ret_code);
 		}
 		if (e == ALLOC_LOST && !connect_is_lost(err.code)) {
@@ -202,7 +210,8 @@ static int wait_for_start(struct allocation *al, const struct options *o, int *r
 	}
 }
 
-int alloc_get(struct allocation *al, const struct options *o, const struct submit_request *q, int *ret_code)
+int alloc_get(struct allocation *al, const struct options *o, const struct submit_request *q,
+	      int *ret_code)
 {
 	struct submit_reply reply = {};
 	struct error err = {};

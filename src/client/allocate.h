@@ -23,16 +23,16 @@ struct allocation {
 	const char *program;
 	int signal_fd;
 	uint32_t job_id;
-	struct job job;      /* as of its start */
-	usec_t waited;       /* how long it was pending */
-	bool wait_sent;      /* a question about its end is on its way */
+	struct job job; /* as of its start */
+	usec_t waited;  /* how long it was pending */
+	bool wait_sent; /* a question about its end is on its way */
 };
 
 enum alloc_event {
-	ALLOC_ANSWER,  /* the controller answered */
-	ALLOC_SIGNAL,  /* ret_signo came */
+	ALLOC_ANSWER, /* the controller answered */
+	ALLOC_SIGNAL, /* ret_signo came */
 	ALLOC_TIMEOUT,
-	ALLOC_LOST,    /* the connection is gone, or the controller refused; the error says which */
+	ALLOC_LOST, /* the connection is gone, or the controller refused; the error says which */
 };
 
 /* Blocks INT, TERM, HUP, QUIT and CHLD and gives a descriptor that tells of them. */
@@ -47,6 +47,6 @@ enum alloc_event alloc_wait(struct allocation *al, uint16_t kind, void *reply, u
 
 /* Submits and waits for the start.  Messages go to the log as users know them.  On failure the job
  * is gone and `ret_code` is what the command ends with; the reason was printed. */
-NODISCARD int alloc_get(struct allocation *al, const struct options *o, const struct submit_request *q,
-			int *ret_code);
+NODISCARD int alloc_get(struct allocation *al, const struct options *o,
+			const struct submit_request *q, int *ret_code);
 void alloc_release(struct allocation *al, int exit_code);

@@ -37,14 +37,17 @@ static int check_rest(struct options *o, struct error *err)
 	for (int i = 0; i < o->rest_count; i++) {
 		if (str_eq(o->rest[i], ":") && (i == 0 || o->command != OPTION_CMDS_SBATCH)) {
 			o->exit_code = OPTION_EXIT_USAGE;
-			return error_set(err, -ENOTSUP, "':' separates the components of a heterogeneous job, which is not "
-							"supported by this version of Muster");
+			return error_set(
+				err, -ENOTSUP,
+				"':' separates the components of a heterogeneous job, which is not "
+				"supported by this version of Muster");
 		}
 	}
 	return 0;
 }
 
-bool command_start(struct options *o, enum option_cmds command, int argc, char **argv, int *ret_code)
+bool command_start(struct options *o, enum option_cmds command, int argc, char **argv,
+		   int *ret_code)
 {
 	struct error err = {};
 	options_init(o, command, wall_clock(), arena_new());

@@ -34,7 +34,7 @@ int connect_again(struct connection *c, struct error *err)
 
 int connect_open(struct connection *c, const char *program, struct error *err)
 {
-	*c = (struct connection){ .program = program };
+	*c = (struct connection) { .program = program };
 	int r = conf_load_client(NULL, &c->conf, err);
 	return r < 0 ? r : connect_again(c, err);
 }
@@ -49,7 +49,7 @@ void connect_close(struct connection *c)
 {
 	session_close(c->session);
 	conf_free(c->conf);
-	*c = (struct connection){};
+	*c = (struct connection) {};
 }
 
 bool connect_is_lost(int code)
@@ -57,8 +57,8 @@ bool connect_is_lost(int code)
 	return code == -E_CONTROLLER_CONNECT || code == -E_SHUTTING_DOWN;
 }
 
-int connect_call(struct connection *c, uint16_t kind, const void *body, struct arena *a, void *reply,
-		 usec_t timeout, struct error *err)
+int connect_call(struct connection *c, uint16_t kind, const void *body, struct arena *a,
+		 void *reply, usec_t timeout, struct error *err)
 {
 	if (c->session) {
 		int r = session_call(c->session, kind, body, a, reply, timeout, err);
@@ -70,8 +70,8 @@ int connect_call(struct connection *c, uint16_t kind, const void *body, struct a
 	return r < 0 ? r : session_call(c->session, kind, body, a, reply, timeout, err);
 }
 
-int connect_wait(struct connection *c, uint16_t kind, const void *body, struct arena *a, void *reply,
-		 usec_t timeout, struct error *err)
+int connect_wait(struct connection *c, uint16_t kind, const void *body, struct arena *a,
+		 void *reply, usec_t timeout, struct error *err)
 {
 	for (unsigned pause = 1;; pause = pause < 8 ? pause * 2 : 15) {
 		int r = connect_call(c, kind, body, a, reply, timeout, err);
@@ -95,12 +95,14 @@ void connect_own_address(const struct connection *c, char *ret, size_t size)
 	socklen_t len = sizeof(me);
 	char text[INET6_ADDRSTRLEN] = "";
 	if (c->session && getsockname(session_fd(c->session), &me.any, &len) == 0) {
-		const void *raw = me.any.sa_family == AF_INET6 ? (const void *)&me.v6.sin6_addr : &me.v4.sin_addr;
+		const void *raw = me.any.sa_family == AF_INET6 ? (const void *)&me.v6.sin6_addr
+							       : &me.v4.sin_addr;
 		inet_ntop(me.any.sa_family, raw, text, sizeof(text));
 	}
 	const char *controller = c->conf->controller_count ? c->conf->controller_addresses[0] : "";
 	bool loopback = str_starts(text, "127.") || str_eq(text, "::1");
-	bool meant = str_starts(controller, "127.") || str_eq(controller, "::1") || str_eq(controller, "localhost");
+	bool meant = str_starts(controller, "127.") || str_eq(controller, "::1") ||
+		     str_eq(controller, "localhost");
 	if (text[0] == '\0' || (loopback && !meant))
 		gethostname(ret, size);
 	else

@@ -21,10 +21,12 @@ int nodefile_read(const char *path, struct arena *a, const char **ret, struct er
 	if (r < 0)
 		return error_set(err, r, "cannot read '%s': %s", path, strerror(-r));
 	char *save = NULL;
-	for (char *line = strtok_r((char *)file.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r((char *)file.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
 		char *words = NULL;
 		line[strcspn(line, "#")] = '\0';
-		for (char *w = strtok_r(line, " \t\r", &words); w; w = strtok_r(NULL, " \t\r", &words))
+		for (char *w = strtok_r(line, " \t\r", &words); w;
+		     w = strtok_r(NULL, " \t\r", &words))
 			buf_printf(&names, "%s%s", names.len ? "," : "", w);
 	}
 	struct hostlist list;

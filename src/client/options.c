@@ -24,12 +24,14 @@ struct scan {
 
 static const char *command_name(enum option_cmds command)
 {
-	return command == OPTION_CMDS_SBATCH ? "sbatch" : command == OPTION_CMDS_SALLOC ? "salloc" : "srun";
+	return command == OPTION_CMDS_SBATCH   ? "sbatch"
+	       : command == OPTION_CMDS_SALLOC ? "salloc"
+					       : "srun";
 }
 
 void options_init(struct options *o, enum option_cmds command, usec_t now, struct arena *a)
 {
-	*o = (struct options){ .arena = a, .command = command, .now = now };
+	*o = (struct options) { .arena = a, .command = command, .now = now };
 	o->program = command_name(command);
 }
 
@@ -86,14 +88,16 @@ static int unknown_option(struct scan *s, const char *word, const char *name, st
 			names[count++] = options_table[i].long_name;
 	const char *near = name ? str_closest(name, names, count) : NULL;
 	struct arena *a = s->o->arena;
-	return scan_fail(s, err, near ? arena_printf(a, "unrecognized option '%s', did you mean --%s?", word, near)
-				      : arena_printf(a, "unrecognized option '%s', see %s --help", word,
-						     s->o->program));
+	return scan_fail(
+		s, err,
+		near ? arena_printf(a, "unrecognized option '%s', did you mean --%s?", word, near)
+		     : arena_printf(a, "unrecognized option '%s', see %s --help", word,
+				    s->o->program));
 }
 
 /* The row with this name, or the only one that it is a prefix of. */
-static int find_long(struct scan *s, const char *word, const char *name, const struct option_row **ret,
-		     struct error *err)
+static int find_long(struct scan *s, const char *word, const char *name,
+		     const struct option_row **ret, struct error *err)
 {
 	const struct option_row *found = option_find(s->o->command, name), *other = NULL;
 	for (size_t i = 0; !found && i < OPTION_ROW_COUNT; i++) {
@@ -105,9 +109,11 @@ static int find_long(struct scan *s, const char *word, const char *name, const s
 			    str_starts(options_table[k].long_name, name))
 				other = &options_table[k];
 		if (other)
-			return scan_fail(s, err, arena_printf(s->o->arena,
-							      "'%s' is short for several options: --%s, --%s",
-							      word, row->long_name, other->long_name));
+			return scan_fail(
+				s, err,
+				arena_printf(s->o->arena,
+					     "'%s' is short for several options: --%s, --%s", word,
+					     row->long_name, other->long_name));
 		found = row;
 	}
 	if (!found)
@@ -116,14 +122,15 @@ static int find_long(struct scan *s, const char *word, const char *name, const s
 	return 0;
 }
 
-static void add_use(struct scan *s, const struct option_row *row, const char *written, const char *value)
+static void add_use(struct scan *s, const struct option_row *row, const char *written,
+		    const char *value)
 {
 	struct arena *a = s->o->arena;
 	const char *where = value && option_takes_value(row)
 				    ? arena_printf(a, "%s%s%s%s", s->where, written,
 						   str_starts(written, "--") ? "=" : " ", value)
 				    : arena_printf(a, "%s%s", s->where, written);
-	vec_push(&s->o->uses, (struct option_use){ row, value, where, s->source });
+	vec_push(&s->o->uses, (struct option_use) { row, value, where, s->source });
 	if (row->parse == OPTION_PARSE_HELP || row->parse == OPTION_PARSE_USAGE ||
 	    row->parse == OPTION_PARSE_VERSION)
 		s->o->asked = s->o->asked ? s->o->asked : row->parse;
@@ -132,7 +139,8 @@ static void add_use(struct scan *s, const struct option_row *row, const char *wr
 static int next_word(struct scan *s, const char *written, const char **ret, struct error *err)
 {
 	if (s->at + 1 >= s->argc)
-		return scan_fail(s, err, arena_printf(s->o->arena, "option '%s' needs a value", written));
+		return scan_fail(s, err,
+				 arena_printf(s->o->arena, "option '%s' needs a value", written));
 	*ret = s->argv[++s->at];
 	return 0;
 }
@@ -148,7 +156,8 @@ static int scan_long(struct scan *s, const char *word, struct error *err)
 		return r;
 	const char *written = arena_printf(s->o->arena, "--%s", row->long_name);
 	if (value && !option_takes_value(row))
-		return scan_fail(s, err, arena_printf(s->o->arena, "option '%s' takes no value", written));
+		return scan_fail(s, err,
+				 arena_printf(s->o->arena, "option '%s' takes no value", written));
 	if (!value && option_needs_value(row)) {
 		r = next_word(s, written, &value, err);
 		if (r < 0)
@@ -220,7 +229,8 @@ int options_scan_args(struct options *o, int argc, char *const *argv, struct err
 	return 0;
 }
 
-int options_scan_line(struct options *o, int argc, char *const *argv, const char *where, struct error *err)
+int options_scan_line(struct options *o, int argc, char *const *argv, const char *where,
+		      struct error *err)
 {
 	struct scan s = { o, OPTION_SCRIPT, arena_printf(o->arena, "%s: ", where), argc, 0, argv };
 	int r = scan_words(&s, err);
@@ -246,13 +256,15 @@ void options_scan_env(struct options *o, char *const *env)
 		const char *names = o->command == OPTION_CMDS_SBATCH   ? row->sbatch
 				    : o->command == OPTION_CMDS_SALLOC ? row->salloc
 								       : row->srun;
-		for (size_t len; (row->cmds & o->command) && names && *names; names += len + (names[len] == ',')) {
+		for (size_t len; (row->cmds & o->command) && names && *names;
+		     names += len + (names[len] == ',')) {
 			len = strcspn(names, ",");
 			const char *value = environ_get(env, names, len);
 			if (!value)
 				continue;
-			const char *where = arena_printf(o->arena, "%.*s=%s", (int)len, names, value);
-			vec_push(&o->uses, (struct option_use){ row, value, where, OPTION_ENV });
+			const char *where = arena_printf(o->arena, "%.*s=%s", (int)len, names,
+							 value);
+			vec_push(&o->uses, (struct option_use) { row, value, where, OPTION_ENV });
 		}
 	}
 }
@@ -266,9 +278,11 @@ static int apply_use(struct options *o, const struct option_use *use, struct err
 	if (row->parse == OPTION_PARSE_NONE) {
 		o->exit_code = OPTION_EXIT_USAGE;
 		return use->source == OPTION_ARGS
-			       ? error_set(err, -ENOTSUP, "--%s is not supported by this version of Muster",
+			       ? error_set(err, -ENOTSUP,
+					   "--%s is not supported by this version of Muster",
 					   row->long_name)
-			       : error_set(err, -ENOTSUP, "%s: --%s is not supported by this version of Muster",
+			       : error_set(err, -ENOTSUP,
+					   "%s: --%s is not supported by this version of Muster",
 					   use->where, row->long_name);
 	}
 	struct error why = {};
@@ -293,7 +307,8 @@ static void drop_overridden(struct options *o)
 			for (size_t i = o->uses.count; i-- > 0;) {
 				const struct option_use *use = &o->uses.at[i];
 				const char *const *n = groups[g];
-				if (!str_eq(use->row->long_name, n[0]) && !str_eq(use->row->long_name, n[1]) &&
+				if (!str_eq(use->row->long_name, n[0]) &&
+				    !str_eq(use->row->long_name, n[1]) &&
 				    !str_eq(use->row->long_name, n[2]))
 					continue;
 				if (pass == 0)

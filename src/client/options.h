@@ -25,8 +25,9 @@ enum option_source { OPTION_UNSET, OPTION_SCRIPT, OPTION_ENV, OPTION_ARGS, OPTIO
 
 struct option_use {
 	const struct option_row *row;
-	const char *value;  /* NULL when none was given */
-	const char *where;  /* for messages: "--time=banana", "job.sh:3: -tbanana", "SBATCH_TIMELIMIT=banana" */
+	const char *value; /* NULL when none was given */
+	const char *
+		where; /* for messages: "--time=banana", "job.sh:3: -tbanana", "SBATCH_TIMELIMIT=banana" */
 	enum option_source source;
 };
 
@@ -37,17 +38,17 @@ struct options {
 	struct arena *arena;
 	const char *program;
 	enum option_cmds command;
-	usec_t now;                        /* what now+1hour counts from */
-	bool in_allocation;                /* srun as a step: job-only options do not apply */
+	usec_t now;         /* what now+1hour counts from */
+	bool in_allocation; /* srun as a step: job-only options do not apply */
 	VEC(struct option_use) uses;
 	VEC(const char *) warnings;
-	struct command_options at;         /* the result */
-	uint8_t source[OPTION_ROW_COUNT];  /* enum option_source of the winning use */
+	struct command_options at;           /* the result */
+	uint8_t source[OPTION_ROW_COUNT];    /* enum option_source of the winning use */
 	const char *value[OPTION_ROW_COUNT]; /* as written */
-	enum option_parse asked;           /* help, usage or version; nothing else matters then */
-	char *const *rest;                 /* first word that is no option, and what follows */
+	enum option_parse asked;             /* help, usage or version; nothing else matters then */
+	char *const *rest;                   /* first word that is no option, and what follows */
 	int rest_count;
-	int exit_code;                     /* set together with an error */
+	int exit_code; /* set together with an error */
 };
 
 void options_init(struct options *o, enum option_cmds command, usec_t now, struct arena *a);
@@ -67,12 +68,14 @@ NODISCARD int options_check(struct options *o, struct error *err);
 /* Row of this command by long name; NULL when the command has none such. */
 const struct option_row *option_find(enum option_cmds command, const char *name);
 enum option_source options_source(const struct options *o, const char *name);
-const char *options_value(const struct options *o, const char *name); /* as written; NULL when unset */
-bool option_takes_value(const struct option_row *row);  /* required or optional */
+const char *options_value(const struct options *o,
+			  const char *name);           /* as written; NULL when unset */
+bool option_takes_value(const struct option_row *row); /* required or optional */
 bool option_needs_value(const struct option_row *row);
 
 void options_help(const struct options *o, struct buf *out);
 void options_usage(const struct options *o, struct buf *out);
 
 /* For client/values.c: one use's value into `o->at`.  -EINVAL with the reason alone as text. */
-NODISCARD int option_value_parse(struct options *o, const struct option_use *use, struct error *err);
+NODISCARD int option_value_parse(struct options *o, const struct option_use *use,
+				 struct error *err);

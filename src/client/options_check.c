@@ -23,7 +23,8 @@ static int refuse(struct options *o, struct error *err, const char *text)
 static int refuse_gres(struct options *o, struct error *err, const char *text)
 {
 	o->exit_code = OPTION_EXIT_ERROR;
-	return error_set(err, -E_INVALID_GRES, "%s: %s", enum_text(&error_code_enum, E_INVALID_GRES), text);
+	return error_set(err, -E_INVALID_GRES, "%s: %s",
+			 enum_text(&error_code_enum, E_INVALID_GRES), text);
 }
 
 /* Two options of the same source; of different sources the higher one has won already. */
@@ -74,15 +75,18 @@ static int check_conflicts(struct options *o, struct error *err)
 {
 	static const struct {
 		const char *a, *b;
-	} pairs[] = { { "mem", "mem-per-cpu" }, { "mem", "mem-per-gpu" }, { "mem-per-cpu", "mem-per-gpu" },
-		      { "cpus-per-task", "cpus-per-gpu" }, { "exclusive", "oversubscribe" }, { "gpu-bind", "tres-bind" },
+	} pairs[] = { { "mem", "mem-per-cpu" },         { "mem", "mem-per-gpu" },
+		      { "mem-per-cpu", "mem-per-gpu" }, { "cpus-per-task", "cpus-per-gpu" },
+		      { "exclusive", "oversubscribe" }, { "gpu-bind", "tres-bind" },
 		      { "nodelist", "nodefile" } };
 	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
 		if (both_given(o, pairs[i].a, pairs[i].b))
-			return refuse(o, err, arena_printf(o->arena, "--%s and --%s exclude each other", pairs[i].a,
-							   pairs[i].b));
+			return refuse(o, err,
+				      arena_printf(o->arena, "--%s and --%s exclude each other",
+						   pairs[i].a, pairs[i].b));
 	struct job_spec *spec = &o->at.spec;
-	if (spec->has_time_min && spec->has_time_limit && spec->time_limit && spec->time_min > spec->time_limit)
+	if (spec->has_time_min && spec->has_time_limit && spec->time_limit &&
+	    spec->time_min > spec->time_limit)
 		return refuse(o, err, "--time-min is longer than --time");
 	return 0;
 }
@@ -97,8 +101,10 @@ static int check_types(struct options *o, struct error *err)
 		      { q->gres_per_node, q->n_gres_per_node },
 		      { q->gres_per_task, q->n_gres_per_task } };
 	for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
-		if (has_untyped_gpu(lists[i].list, lists[i].count) && has_typed_gpu(lists[i].list, lists[i].count))
-			return refuse_gres(o, err, "GPUs are asked for both with and without a type");
+		if (has_untyped_gpu(lists[i].list, lists[i].count) &&
+		    has_typed_gpu(lists[i].list, lists[i].count))
+			return refuse_gres(o, err,
+					   "GPUs are asked for both with and without a type");
 	return 0;
 }
 
@@ -109,10 +115,14 @@ static int settle_nodes_by_gpus(struct options *o, uint64_t job, uint64_t node, 
 	if (job % node)
 		return refuse_gres(o, err, "--gpus is not a multiple of the GPUs per node");
 	uint64_t nodes = job / node;
-	if (options_source(o, "nodes") != OPTION_UNSET && (nodes < q->nodes_min || nodes > q->nodes_max))
-		return refuse_gres(o, err, arena_printf(o->arena, "so many GPUs, with so many on each node, take %llu "
-								  "nodes, and --nodes does not allow that",
-							(unsigned long long)nodes));
+	if (options_source(o, "nodes") != OPTION_UNSET &&
+	    (nodes < q->nodes_min || nodes > q->nodes_max))
+		return refuse_gres(
+			o, err,
+			arena_printf(o->arena,
+				     "so many GPUs, with so many on each node, take %llu "
+				     "nodes, and --nodes does not allow that",
+				     (unsigned long long)nodes));
 	q->nodes_min = q->nodes_max = (uint32_t)nodes;
 	return 0;
 }
@@ -125,16 +135,22 @@ static int settle_tasks_by_gpus(struct options *o, uint64_t job, uint64_t task, 
 		if (job % task)
 			return refuse_gres(o, err, "--gpus is not a multiple of --gpus-per-task");
 		if (q->has_ntasks && q->ntasks != job / task)
-			return refuse_gres(o, err, arena_printf(o->arena, "--gpus and --gpus-per-task make %llu tasks, but "
-									  "--ntasks is %u",
-								(unsigned long long)(job / task), q->ntasks));
+			return refuse_gres(
+				o, err,
+				arena_printf(o->arena,
+					     "--gpus and --gpus-per-task make %llu tasks, but "
+					     "--ntasks is %u",
+					     (unsigned long long)(job / task), q->ntasks));
 		q->has_ntasks = true;
 		q->ntasks = (uint32_t)(job / task);
 	} else if (!q->has_ntasks) {
-		bool fixed = options_source(o, "nodes") != OPTION_UNSET && q->nodes_min == q->nodes_max;
+		bool fixed = options_source(o, "nodes") != OPTION_UNSET &&
+			     q->nodes_min == q->nodes_max;
 		if (!fixed)
-			return refuse_gres(o, err, "--gpus-per-task needs --ntasks, --gpus or a fixed --nodes to tell how "
-						   "many tasks there are");
+			return refuse_gres(
+				o, err,
+				"--gpus-per-task needs --ntasks, --gpus or a fixed --nodes to tell how "
+				"many tasks there are");
 		q->has_ntasks = true;
 		q->ntasks = q->nodes_min * (q->has_ntasks_per_node ? q->ntasks_per_node : 1);
 	}
@@ -148,7 +164,9 @@ static int check_gpus(struct options *o, struct error *err)
 	uint64_t node = count_gpus(q->gres_per_node, q->n_gres_per_node);
 	uint64_t task = count_gpus(q->gres_per_task, q->n_gres_per_task);
 	if (both_given(o, "gres", "gpus-per-node") && names_gpu(options_value(o, "gres")))
-		return refuse(o, err, "--gres=gpu and --gpus-per-node say the same thing; give one of them");
+		return refuse(
+			o, err,
+			"--gres=gpu and --gpus-per-node say the same thing; give one of them");
 	if (job && job < node)
 		return refuse_gres(o, err, "--gpus is less than the GPUs of one node");
 	if (job && job < task)
@@ -159,11 +177,15 @@ static int check_gpus(struct options *o, struct error *err)
 	if (r < 0 || !task)
 		return r;
 	if (node && node % task)
-		return refuse_gres(o, err, "the GPUs of one node are not a multiple of --gpus-per-task");
+		return refuse_gres(o, err,
+				   "the GPUs of one node are not a multiple of --gpus-per-task");
 	if (node && q->has_ntasks_per_node && q->ntasks_per_node != node / task)
-		return refuse_gres(o, err, arena_printf(o->arena, "--gpus-per-task makes %llu tasks on a node, but "
-								  "--ntasks-per-node is %u",
-							(unsigned long long)(node / task), q->ntasks_per_node));
+		return refuse_gres(o, err,
+				   arena_printf(o->arena,
+						"--gpus-per-task makes %llu tasks on a node, but "
+						"--ntasks-per-node is %u",
+						(unsigned long long)(node / task),
+						q->ntasks_per_node));
 	return settle_tasks_by_gpus(o, job, task, err);
 }
 
@@ -201,8 +223,10 @@ static void settle_nodes(struct options *o)
 	if (!q->has_ntasks || q->ntasks >= q->nodes_min || q->ntasks == 0)
 		return;
 	if (options_source(o, "nodes") != OPTION_ENV)
-		vec_push(&o->warnings, arena_printf(o->arena, "warning: -n %u is less than the %u nodes of -N, using %u",
-						    q->ntasks, q->nodes_min, q->ntasks));
+		vec_push(&o->warnings,
+			 arena_printf(o->arena,
+				      "warning: -n %u is less than the %u nodes of -N, using %u",
+				      q->ntasks, q->nodes_min, q->ntasks));
 	q->nodes_min = q->ntasks;
 	if (q->nodes_max > q->ntasks)
 		q->nodes_max = q->ntasks;

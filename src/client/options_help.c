@@ -68,7 +68,8 @@ void options_help(const struct options *o, struct buf *out)
 	buf_printf(out, "\nKnown, but refused by this version of Muster:\n%*s", HELP_COLUMN, "");
 	AUTO_BUF struct buf names = {};
 	for (size_t i = 0; i < OPTION_ROW_COUNT; i++)
-		if ((options_table[i].cmds & o->command) && options_table[i].parse == OPTION_PARSE_NONE)
+		if ((options_table[i].cmds & o->command) &&
+		    options_table[i].parse == OPTION_PARSE_NONE)
 			buf_printf(&names, "--%s ", options_table[i].long_name);
 	put_wrapped(buf_text(&names), out);
 }

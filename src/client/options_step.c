@@ -30,7 +30,8 @@ static bool on_line(const struct options *o, const char *const *names, size_t co
 static void strike(struct options *o, const char *name)
 {
 	for (size_t i = o->uses.count; i-- > 0;)
-		if (o->uses.at[i].source == OPTION_ENV && str_eq(o->uses.at[i].row->long_name, name))
+		if (o->uses.at[i].source == OPTION_ENV &&
+		    str_eq(o->uses.at[i].row->long_name, name))
 			vec_remove(&o->uses, i);
 }
 
@@ -47,16 +48,20 @@ static bool ntasks_is_derived(const struct options *o)
 void options_enter_step(struct options *o)
 {
 	enum { GRES_NAMING = 6 }; /* how many of them name resources; the others bind them */
-	static const char *const gres[] = { "gres", "gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket",
-					    "tres-per-task", "gpu-bind", "tres-bind" };
+	static const char *const gres[] = {
+		"gres",          "gpus",     "gpus-per-node", "gpus-per-task", "gpus-per-socket",
+		"tres-per-task", "gpu-bind", "tres-bind"
+	};
 	/* The job's name, limit and total are not those of each step, and what its CPUs and memory were
 	 * counted by has been allocated. */
-	static const char *const of_the_job[] = { "job-name", "time", "gpus", "cpus-per-gpu", "mem-per-gpu" };
+	static const char *const of_the_job[] = { "job-name", "time", "gpus", "cpus-per-gpu",
+						  "mem-per-gpu" };
 	static const char *const memory[] = { "mem", "mem-per-cpu", "mem-per-gpu" };
 	static const char *const places[] = { "nodelist", "nodefile", "exclude", "relative" };
 	o->in_allocation = true;
 	for (size_t i = o->uses.count; i-- > 0;)
-		if (o->uses.at[i].source == OPTION_ENV && o->uses.at[i].row->scope == OPTION_SCOPE_JOB)
+		if (o->uses.at[i].source == OPTION_ENV &&
+		    o->uses.at[i].row->scope == OPTION_SCOPE_JOB)
 			vec_remove(&o->uses, i);
 	for (size_t i = 0; i < ARRAY_COUNT(of_the_job); i++)
 		strike(o, of_the_job[i]);

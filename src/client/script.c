@@ -52,7 +52,8 @@ static void take_text(struct buf *text, struct arena *a, struct script *ret)
 
 static int too_long(const char *name, struct error *err)
 {
-	return error_set(err, -EFBIG, "the script '%s' is longer than %d MiB", name, SCRIPT_MAX >> 20);
+	return error_set(err, -EFBIG, "the script '%s' is longer than %d MiB", name,
+			 SCRIPT_MAX >> 20);
 }
 
 int script_load(const char *name, const char *path_var, struct arena *a, struct script *ret,
@@ -67,7 +68,7 @@ int script_load(const char *name, const char *path_var, struct arena *a, struct 
 		return too_long(name, err);
 	if (r < 0)
 		return error_set(err, r, "cannot read the script '%s': %s", name, strerror(-r));
-	*ret = (struct script){ .name = name, .path = path };
+	*ret = (struct script) { .name = name, .path = path };
 	take_text(&text, a, ret);
 	return 0;
 }
@@ -81,22 +82,25 @@ int script_read_fd(int fd, struct arena *a, struct script *ret, struct error *er
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return error_set(err, -errno, "cannot read the script from standard input: %s", strerror(errno));
+			return error_set(err, -errno,
+					 "cannot read the script from standard input: %s",
+					 strerror(errno));
 		if (n == 0)
 			break;
 		text.len += (size_t)n;
 		if (text.len > SCRIPT_MAX)
 			return too_long("stdin", err);
 	}
-	*ret = (struct script){ .name = "stdin" };
+	*ret = (struct script) { .name = "stdin" };
 	take_text(&text, a, ret);
 	return 0;
 }
 
 void script_wrap(const char *command, struct arena *a, struct script *ret)
 {
-	*ret = (struct script){ .name = "wrap" };
-	ret->text = arena_printf(a, "#!/bin/sh\n# This script was created by sbatch --wrap.\n\n%s\n", command);
+	*ret = (struct script) { .name = "wrap" };
+	ret->text = arena_printf(
+		a, "#!/bin/sh\n# This script was created by sbatch --wrap.\n\n%s\n", command);
 	ret->len = strlen(ret->text);
 }
 
@@ -105,18 +109,23 @@ int script_check(const struct script *s, struct error *err)
 	if (s->len == 0)
 		return error_set(err, -EINVAL, "the script '%s' is empty", s->name);
 	if (s->len < 2 || memcmp(s->text, "#!", 2) != 0)
-		return error_set(err, -EINVAL, "'%s' is no batch script: its first line must be #! and an interpreter, "
-					       "as in #!/bin/bash", s->name);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is no batch script: its first line must be #! and an interpreter, "
+			"as in #!/bin/bash",
+			s->name);
 	if (memchr(s->text, '\0', s->len))
 		return error_set(err, -EINVAL, "the script '%s' has zero bytes in it", s->name);
 	if (memmem(s->text, s->len, "\r\n", 2))
-		return error_set(err, -EINVAL, "the script '%s' has DOS line ends (\\r\\n); dos2unix or sed 's/\\r$//' "
-					       "takes them out", s->name);
+		return error_set(
+			err, -EINVAL,
+			"the script '%s' has DOS line ends (\\r\\n); dos2unix or sed 's/\\r$//' "
+			"takes them out",
+			s->name);
 	return 0;
 }
 
 /* ---- #SBATCH lines ----------------------------------------------------------------------------- */
-
 
 /* One word from *p on, without its quotes; NULL at the end of the line. */
 static char *next_word(const char **p, const char *end, struct arena *a, bool *ret_open)
@@ -152,7 +161,9 @@ static int scan_line(const char *line, const char *end, const char *where, struc
 		r = error_set(err, -EINVAL, "%s: a quote is not closed", where);
 	} else if (words.count == 1 && str_ieq(words.at[0], "hetjob")) {
 		o->exit_code = OPTION_EXIT_USAGE;
-		r = error_set(err, -ENOTSUP, "%s: heterogeneous jobs are not supported by this version of Muster", where);
+		r = error_set(err, -ENOTSUP,
+			      "%s: heterogeneous jobs are not supported by this version of Muster",
+			      where);
 	} else {
 		r = options_scan_line(o, (int)words.count, words.at, where, err);
 	}
@@ -179,7 +190,8 @@ int script_scan(const struct script *s, struct options *o, struct error *err)
 		if (*line != '#' && !is_blank(line, stop))
 			return 0;
 		size_t len = (size_t)(stop - line);
-		if (len > mark_len && memcmp(line, mark, mark_len) == 0 && strchr(" \t", line[mark_len])) {
+		if (len > mark_len && memcmp(line, mark, mark_len) == 0 &&
+		    strchr(" \t", line[mark_len])) {
 			const char *where = arena_printf(o->arena, "%s:%u", s->name, number);
 			int r = scan_line(line + mark_len, stop, where, o, err);
 			if (r < 0)

@@ -22,8 +22,8 @@ struct script {
 };
 
 /* Looks in the current directory, then in PATH; a name with a slash is taken as it is. */
-NODISCARD int script_load(const char *name, const char *path_var, struct arena *a, struct script *ret,
-			  struct error *err);
+NODISCARD int script_load(const char *name, const char *path_var, struct arena *a,
+			  struct script *ret, struct error *err);
 NODISCARD int script_read_fd(int fd, struct arena *a, struct script *ret, struct error *err);
 void script_wrap(const char *command, struct arena *a, struct script *ret);
 /* A first line with #!, no DOS line ends, no zero bytes, not empty. */

@@ -61,7 +61,8 @@ static mode_t current_umask(void)
 	return mask;
 }
 
-int submit_environment(const struct options *o, char *const *vars, struct bytes *ret, struct error *err)
+int submit_environment(const struct options *o, char *const *vars, struct bytes *ret,
+		       struct error *err)
 {
 	struct env env = {};
 	AUTO_BUF struct buf block = {};
@@ -103,7 +104,9 @@ static void fill_groups(struct arena *a, struct submit_request *q)
 static char *default_name(const struct options *o, const struct script *script)
 {
 	if (script)
-		return arena_strdup(o->arena, str_eq(script->name, "stdin") ? "sbatch" : submit_base_name(script->name));
+		return arena_strdup(o->arena, str_eq(script->name, "stdin")
+						      ? "sbatch"
+						      : submit_base_name(script->name));
 	if (o->rest_count)
 		return arena_strdup(o->arena, submit_base_name(o->rest[0]));
 	return arena_strdup(o->arena, "interactive");
@@ -138,13 +141,15 @@ int submit_fill(struct options *o, const struct script *script, int argc, char *
 	spec->has_kill_on_bad_exit = o->at.has_kill_on_bad_exit;
 	spec->kill_on_bad_exit = o->at.kill_on_bad_exit;
 	if (script && !spec->std_out)
-		spec->std_out = arena_strdup(o->arena, spec->array ? "slurm-%A_%a.out" : "slurm-%j.out");
+		spec->std_out = arena_strdup(o->arena,
+					     spec->array ? "slurm-%A_%a.out" : "slurm-%j.out");
 	fill_command(o, script, spec);
-	*ret = (struct submit_request){ .token = submit_token(), .test_only = o->at.test_only };
+	*ret = (struct submit_request) { .token = submit_token(), .test_only = o->at.test_only };
 	if (script)
-		ret->script = (struct bytes){ (uint8_t *)script->text, script->len };
+		ret->script = (struct bytes) { (uint8_t *)script->text, script->len };
 	fill_groups(o->arena, ret);
-	int r = script ? submit_environment(o, vars, &ret->env, err) : 0; /* steps bring their own */
+	int r = script ? submit_environment(o, vars, &ret->env, err)
+		       : 0; /* steps bring their own */
 	ret->spec = *spec;
 	return r;
 }
@@ -169,5 +174,6 @@ void submit_print_test(const struct submit_reply *reply)
 	}
 	date_print(reply->start_time, when);
 	log_info("%s to start at %s using %u processors on nodes %s in partition %s", name, when,
-		 reply->cpus, reply->node_list ? reply->node_list : "", reply->partition ? reply->partition : "");
+		 reply->cpus, reply->node_list ? reply->node_list : "",
+		 reply->partition ? reply->partition : "");
 }

@@ -16,8 +16,9 @@ NODISCARD int submit_read_options(struct options *o, char *const *vars, const st
 				  struct error *err);
 /* Fills what the options leave open: name, directory, where from, environment, a random token.
  * `script` is NULL for salloc and srun; `words` is what follows the options. */
-NODISCARD int submit_fill(struct options *o, const struct script *script, int argc, char *const *argv,
-			  char *const *vars, struct submit_request *ret, struct error *err);
+NODISCARD int submit_fill(struct options *o, const struct script *script, int argc,
+			  char *const *argv, char *const *vars, struct submit_request *ret,
+			  struct error *err);
 /* Asks the controller, once more with the same token when the connection breaks. */
 NODISCARD int submit_send(struct connection *c, const struct submit_request *q, struct arena *a,
 			  struct submit_reply *ret, struct error *err);

@@ -99,13 +99,16 @@ int parse_bit(struct value *v, struct error *err)
 
 int parse_only0(struct value *v, struct error *err)
 {
-	return str_eq(v->text, "0") ? 0 : error_set(err, -ENOTSUP, "only 0 is supported by this version of Muster");
+	return str_eq(v->text, "0")
+		       ? 0
+		       : error_set(err, -ENOTSUP, "only 0 is supported by this version of Muster");
 }
 
 int parse_nodewait(struct value *v, struct error *err)
 {
 	/* A job starts when all its nodes have answered, so both wishes are met. */
-	return str_eq(v->text, "0") || str_eq(v->text, "1") ? 0 : error_set(err, -EINVAL, "say 0 or 1");
+	return str_eq(v->text, "0") || str_eq(v->text, "1") ? 0
+							    : error_set(err, -EINVAL, "say 0 or 1");
 }
 
 int parse_more(struct value *v, struct error *err)
@@ -115,7 +118,8 @@ int parse_more(struct value *v, struct error *err)
 	enum log_level level;
 	if (v->use->source != OPTION_ENV)
 		(*n)++;
-	else if (str_to_u32(v->text, n) < 0 && log_level_parse(v->text, &level) == 0 && level > LOG_INFO)
+	else if (str_to_u32(v->text, n) < 0 && log_level_parse(v->text, &level) == 0 &&
+		 level > LOG_INFO)
 		*n = (uint32_t)(level - LOG_INFO);
 	return 0;
 }
@@ -123,7 +127,8 @@ int parse_more(struct value *v, struct error *err)
 static int number(const struct value *v, uint32_t least, uint32_t *ret, struct error *err)
 {
 	if (str_to_u32(v->text, ret) < 0 || *ret < least)
-		return error_set(err, -EINVAL, "'%s' is not a whole number from %u up", v->text, least);
+		return error_set(err, -EINVAL, "'%s' is not a whole number from %u up", v->text,
+				 least);
 	return 0;
 }
 
@@ -224,7 +229,8 @@ int parse_priority(struct value *v, struct error *err)
 {
 	uint32_t n = UINT32_MAX - 1; /* TOP */
 	if (!str_ieq(v->text, "TOP") && (str_to_u32(v->text, &n) < 0 || n >= UINT32_MAX - 1))
-		return error_set(err, -EINVAL, "'%s' is neither a number below 4294967294 nor TOP", v->text);
+		return error_set(err, -EINVAL, "'%s' is neither a number below 4294967294 nor TOP",
+				 v->text);
 	return value_set_u32(v, n);
 }
 

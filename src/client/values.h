@@ -19,7 +19,7 @@ struct value {
 typedef int (*value_fn)(struct value *v, struct error *err);
 
 void *value_slot(const struct value *v);
-void value_mark(const struct value *v); /* an optional member is there now */
+void value_mark(const struct value *v);               /* an optional member is there now */
 int value_set_u32(const struct value *v, uint32_t n); /* these return 0 */
 int value_set_bool(const struct value *v, bool b);
 int value_set_usec(const struct value *v, usec_t t);

@@ -17,7 +17,9 @@ static int node_count(const char *text, uint32_t *ret, struct error *err)
 	uint64_t n;
 	int r = count_parse(text, &n, err);
 	if (r < 0 || n > UINT32_MAX)
-		return error_set(err, -EINVAL, "'%s' is no number of nodes; min or min-max is meant, as in 2-4", text);
+		return error_set(err, -EINVAL,
+				 "'%s' is no number of nodes; min or min-max is meant, as in 2-4",
+				 text);
 	*ret = (uint32_t)n;
 	return 0;
 }
@@ -28,8 +30,10 @@ int parse_nodes(struct value *v, struct error *err)
 	char *text = arena_strdup(v->o->arena, v->text), *dash = strchr(text, '-');
 	uint32_t least = 0, most;
 	if (strchr(text, ',') || strchr(text, ':'))
-		return error_set(err, -ENOTSUP, "lists of node counts are not supported by this version of Muster, "
-						"only min and min-max");
+		return error_set(
+			err, -ENOTSUP,
+			"lists of node counts are not supported by this version of Muster, "
+			"only min and min-max");
 	if (dash)
 		*dash = '\0';
 	int r = node_count(text, &least, err);
@@ -40,8 +44,9 @@ int parse_nodes(struct value *v, struct error *err)
 	if (r < 0)
 		return r;
 	if (most < least || most == 0)
-		return error_set(err, -EINVAL, most ? "the most nodes are fewer than the least"
-						    : "a job needs at least one node");
+		return error_set(err, -EINVAL,
+				 most ? "the most nodes are fewer than the least"
+				      : "a job needs at least one node");
 	q->nodes_min = least ? least : 1;
 	q->nodes_max = most;
 	return 0;
@@ -85,7 +90,8 @@ static void set_gres(const struct value *v, const struct gres_spec *specs, uint3
 		if (keep(&(*list)[i]))
 			out[kept++] = (*list)[i];
 	for (uint32_t i = 0; i < count; i++)
-		out[kept++] = (struct gres_request){ specs[i].name, specs[i].type, specs[i].count };
+		out[kept++] = (struct gres_request) { specs[i].name, specs[i].type,
+						      specs[i].count };
 	*list = out;
 	*n = kept;
 }
@@ -132,13 +138,17 @@ int parse_trestask(struct value *v, struct error *err)
 	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		if (str_starts(word, "cpu=")) {
 			if (str_to_u32(word + 4, &q->cpus_per_task) < 0 || q->cpus_per_task == 0)
-				return error_set(err, -EINVAL, "'%s' is no number of CPUs", word + 4);
+				return error_set(err, -EINVAL, "'%s' is no number of CPUs",
+						 word + 4);
 			q->has_cpus_per_task = true;
 		} else if (str_starts(word, "gres/")) {
-			list = arena_printf(v->o->arena, "%s%s%s", list, *list ? "," : "", word + 5);
+			list = arena_printf(v->o->arena, "%s%s%s", list, *list ? "," : "",
+					    word + 5);
 		} else {
-			return error_set(err, -EINVAL, "'%s' cannot be asked for by task; cpu=n and gres/name=n can",
-					 word);
+			return error_set(
+				err, -EINVAL,
+				"'%s' cannot be asked for by task; cpu=n and gres/name=n can",
+				word);
 		}
 	}
 	if (!*list)
@@ -159,7 +169,8 @@ int parse_exclusive(struct value *v, struct error *err)
 	int kind = EXCLUSIVE_KIND_NODE;
 	bool plain = str_empty(v->text) || str_eq(v->text, "1") ||
 		     (v->o->command == OPTION_CMDS_SRUN && str_ieq(v->text, "allocation"));
-	if (!plain && (!enum_parse(&exclusive_kind_enum, v->text, &kind) || kind == EXCLUSIVE_KIND_NO))
+	if (!plain &&
+	    (!enum_parse(&exclusive_kind_enum, v->text, &kind) || kind == EXCLUSIVE_KIND_NO))
 		return error_set(err, -EINVAL, "say nothing, user, mcs or topo behind it");
 	*(int *)value_slot(v) = kind;
 	return 0;

@@ -23,15 +23,19 @@ int parse_array(struct value *v, struct error *err)
 /* type:id[_task][+minutes][:id...], joined by , (all) or ? (any); what they mean is the controller's. */
 static int check_dependency(char *entry, struct error *err)
 {
-	static const char *const types[] = { "after",      "afterany",   "afterburstbuffer", "aftercorr",
-					     "afternotok", "afterok",    "singleton" };
+	static const char *const types[] = { "after",     "afterany",   "afterburstbuffer",
+					     "aftercorr", "afternotok", "afterok",
+					     "singleton" };
 	size_t len = strcspn(entry, ":");
 	bool known = strspn(entry, "0123456789") == len && len; /* a bare id is afterany */
 	for (size_t i = 0; i < ARRAY_COUNT(types); i++)
 		known |= strlen(types[i]) == len && strncasecmp(entry, types[i], len) == 0;
 	if (!known)
-		return error_set(err, -EINVAL, "'%s' is no kind of dependency; there are after, afterany, afterok, "
-					       "afternotok, aftercorr and singleton", entry);
+		return error_set(
+			err, -EINVAL,
+			"'%s' is no kind of dependency; there are after, afterany, afterok, "
+			"afternotok, aftercorr and singleton",
+			entry);
 	if (entry[len] == '\0' && !isdigit((unsigned char)entry[0]) && !str_ieq(entry, "singleton"))
 		return error_set(err, -EINVAL, "'%s' names no job, as in %s:7", entry, entry);
 	if (strspn(entry + len, "0123456789:_+") != strlen(entry + len))
@@ -42,7 +46,8 @@ static int check_dependency(char *entry, struct error *err)
 int parse_depend(struct value *v, struct error *err)
 {
 	char *text = arena_strdup(v->o->arena, v->text), *save = NULL;
-	for (char *entry = strtok_r(text, ",?", &save); entry; entry = strtok_r(NULL, ",?", &save)) {
+	for (char *entry = strtok_r(text, ",?", &save); entry;
+	     entry = strtok_r(NULL, ",?", &save)) {
 		int r = check_dependency(entry, err);
 		if (r < 0)
 			return r;
@@ -61,7 +66,9 @@ int parse_openmode(struct value *v, struct error *err)
 int parse_requeue(struct value *v, struct error *err)
 {
 	if (v->text && v->use->source != OPTION_ENV)
-		return error_set(err, -ENOTSUP, "--requeue=%s is not supported by this version of Muster", v->text);
+		return error_set(err, -ENOTSUP,
+				 "--requeue=%s is not supported by this version of Muster",
+				 v->text);
 	return value_set_bool(v, true);
 }
 
@@ -76,8 +83,9 @@ int parse_nokill(struct value *v, struct error *err)
 int parse_mailtype(struct value *v, struct error *err)
 {
 	static const char *const known[] = {
-		"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL", "INVALID_DEPEND", "STAGE_OUT", "TIME_LIMIT",
-		"TIME_LIMIT_90", "TIME_LIMIT_80", "TIME_LIMIT_50", "ARRAY_TASKS",
+		"NONE",          "BEGIN",          "END",         "FAIL",       "REQUEUE",
+		"ALL",           "INVALID_DEPEND", "STAGE_OUT",   "TIME_LIMIT", "TIME_LIMIT_90",
+		"TIME_LIMIT_80", "TIME_LIMIT_50",  "ARRAY_TASKS",
 	};
 	char *text = arena_strdup(v->o->arena, v->text), *save = NULL;
 	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
@@ -85,8 +93,11 @@ int parse_mailtype(struct value *v, struct error *err)
 		for (size_t i = 0; i < ARRAY_COUNT(known); i++)
 			found |= str_ieq(word, known[i]);
 		if (!found)
-			return error_set(err, -EINVAL, "'%s' is no kind of mail; there are BEGIN, END, FAIL, REQUEUE, "
-						       "TIME_LIMIT, ARRAY_TASKS, ALL and NONE", word);
+			return error_set(
+				err, -EINVAL,
+				"'%s' is no kind of mail; there are BEGIN, END, FAIL, REQUEUE, "
+				"TIME_LIMIT, ARRAY_TASKS, ALL and NONE",
+				word);
 	}
 	return parse_text(v, err);
 }
@@ -130,14 +141,17 @@ int parse_tresbind(struct value *v, struct error *err)
 int parse_mpi(struct value *v, struct error *err)
 {
 	if (!str_eq(v->text, "none") && !str_eq(v->text, "list"))
-		return error_set(err, -ENOTSUP, "'%s' is not supported by this version of Muster; there is none", v->text);
+		return error_set(err, -ENOTSUP,
+				 "'%s' is not supported by this version of Muster; there is none",
+				 v->text);
 	return value_set_text(v, v->text);
 }
 
 int parse_pty(struct value *v, struct error *err)
 {
 	if (v->text)
-		return error_set(err, -ENOTSUP, "--pty takes no descriptor in this version of Muster");
+		return error_set(err, -ENOTSUP,
+				 "--pty takes no descriptor in this version of Muster");
 	return value_set_bool(v, true);
 }
 

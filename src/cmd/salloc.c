@@ -32,9 +32,9 @@ struct salloc {
 	struct allocation al;
 	char **argv, **envp;
 	pid_t child;
-	pid_t own_group;     /* ours, to give the terminal back to */
-	bool has_terminal;   /* the command is in the foreground of one */
-	bool is_shell;       /* nobody named a command */
+	pid_t own_group;   /* ours, to give the terminal back to */
+	bool has_terminal; /* the command is in the foreground of one */
+	bool is_shell;     /* nobody named a command */
 	bool revoked;
 };
 
@@ -68,11 +68,11 @@ static int prepare_env(struct salloc *s, struct error *err)
 	env_from_environ(&env, environ);
 	env_set(&env, "SLURM_SUBMIT_DIR", "%s", submit_current_directory(s->o.arena));
 	jobenv_add(JOBENV_ALLOC,
-		   &(struct jobenv){ .job = job,
-				     .cluster = s->c.conf->main.cluster_name,
-				     .conf_path = s->c.conf->path,
-				     .node_names = (const char *const *)nodes.names,
-				     .node_count = nodes.count },
+		   &(struct jobenv) { .job = job,
+				      .cluster = s->c.conf->main.cluster_name,
+				      .conf_path = s->c.conf->path,
+				      .node_names = (const char *const *)nodes.names,
+				      .node_count = nodes.count },
 		   &env);
 	s->envp = env_to_array(&env); /* both live until exec or exit */
 	return 0;
@@ -156,7 +156,9 @@ static int exit_code_of(int status)
 
 static void on_revoked(struct salloc *s)
 {
-	uint32_t signo = s->o.at.has_kill_command ? s->o.at.kill_command : s->is_shell ? SIGHUP : SIGTERM;
+	uint32_t signo = s->o.at.has_kill_command ? s->o.at.kill_command
+			 : s->is_shell            ? SIGHUP
+						  : SIGTERM;
 	s->revoked = true;
 	log_info("Job allocation %u has been revoked.", s->al.job_id);
 	kill(-s->child, (int)signo);
@@ -181,7 +183,8 @@ static int hold(struct salloc *s)
 		if (!asked && !s->revoked)
 			asked = alloc_ask(&s->al, MSG_JOB_WAIT, &ask, &err) == 0;
 		/* Without an answer on its way only signals can come; then try again after a while. */
-		switch (alloc_wait(&s->al, MSG_JOB_WAIT, &reply, asked ? -1 : 5 * USEC_PER_SEC, &signo, &err)) {
+		switch (alloc_wait(&s->al, MSG_JOB_WAIT, &reply, asked ? -1 : 5 * USEC_PER_SEC,
+				   &signo, &err)) {
 		case ALLOC_ANSWER:
 			asked = false;
 			on_revoked(s);
@@ -221,7 +224,7 @@ static int run(struct salloc *s, const struct submit_request *q)
 		log_error("Unable to allocate resources: %s", err.text);
 		return connect_exit_error();
 	}
-	s->al = (struct allocation){ .c = &s->c, .arena = s->o.arena, .program = s->o.program };
+	s->al = (struct allocation) { .c = &s->c, .arena = s->o.arena, .program = s->o.program };
 	s->al.signal_fd = alloc_block_signals();
 	if (alloc_get(&s->al, &s->o, q, &code) < 0)
 		return code;

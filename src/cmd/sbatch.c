@@ -27,7 +27,8 @@ static int load_script(const struct options *o, struct script *ret, struct error
 		if (o->uses.at[i].row->target && str_eq(o->uses.at[i].row->target, "wrap"))
 			wrap = o->uses.at[i].value;
 	if (wrap && o->rest_count)
-		return error_set(err, -1, "--wrap makes the script; '%s' cannot be one too", o->rest[0]);
+		return error_set(err, -1, "--wrap makes the script; '%s' cannot be one too",
+				 o->rest[0]);
 	if (wrap) {
 		script_wrap(wrap, o->arena, ret);
 		return 0;
@@ -45,7 +46,9 @@ static bool is_over(const struct job *j)
 /* 1 for a job that a signal ended, or that never ran. */
 static int job_code(const struct job *j)
 {
-	return j->exit_signal || (j->state != JOB_STATE_COMPLETED && !j->exit_code) ? 1 : (int)j->exit_code;
+	return j->exit_signal || (j->state != JOB_STATE_COMPLETED && !j->exit_code)
+		       ? 1
+		       : (int)j->exit_code;
 }
 
 /* Follows the job, or every task of the array, to its end; the highest code counts.  Ended jobs are
@@ -57,7 +60,10 @@ static int wait_for_end(struct connection *c, uint32_t job_id)
 	for (;;) {
 		AUTO_ARENA struct arena *a = arena_new();
 		struct job_list list;
-		struct job_query query = { .filter = { .ids = &job_id, .n_ids = 1, .all_states = true }, .no_steps = true };
+		struct job_query query = {
+			.filter = { .ids = &job_id, .n_ids = 1, .all_states = true },
+			.no_steps = true
+		};
 		int r = connect_wait(c, MSG_JOB_QUERY, &query, a, &list, 0, &err);
 		if (r < 0 && r != -E_SOCKET_TIMEOUT && r != -E_INVALID_JOB_ID) {
 			log_error("cannot follow job %u: %s", job_id, err.text);

@@ -13,6 +13,7 @@
 #include "client/command.h"
 #include "client/options_step.h"
 #include "client/submit.h"
+#include "conf/conf.h"
 #include "host/loop.h"
 #include "text/hostlist.h"
 
@@ -49,7 +50,8 @@ static void tell_unused(const struct srun *s)
 	for (size_t i = 0; i < s->o.uses.count; i++) {
 		const struct option_use *use = &s->o.uses.at[i];
 		if (use->source == OPTION_ARGS && use->row->scope == OPTION_SCOPE_JOB)
-			log_verbose("%s is about allocations; this step runs in job %u", use->where, s->o.at.job_id);
+			log_verbose("%s is about allocations; this step runs in job %u", use->where,
+				    s->o.at.job_id);
 	}
 }
 
@@ -57,7 +59,7 @@ static int get_job(struct srun *s, int argc, char **argv, int *ret_code)
 {
 	struct submit_request request;
 	struct error err = {};
-	s->al = (struct allocation){ .c = &s->c, .arena = s->o.arena, .program = s->o.program };
+	s->al = (struct allocation) { .c = &s->c, .arena = s->o.arena, .program = s->o.program };
 	s->al.signal_fd = alloc_block_signals();
 	if (s->o.in_allocation) {
 		s->al.job_id = s->o.at.job_id;
@@ -77,14 +79,15 @@ static int get_job(struct srun *s, int argc, char **argv, int *ret_code)
 static int prepare_peers(struct srun *s, struct error *err)
 {
 	struct hostlist nodes = {};
-	int r = hostlist_expand(s->step.node_list ? s->step.node_list : "", s->o.arena, &nodes, err);
+	int r = hostlist_expand(s->step.node_list ? s->step.node_list : "", s->o.arena, &nodes,
+				err);
 	if (r < 0)
 		return r;
 	s->peer_count = s->step.n_alloc;
 	s->peers = ARENA_ARRAY(s->o.arena, struct peer, s->peer_count + 1);
 	for (uint32_t i = 0; i < s->peer_count; i++) {
 		const char *name = i < nodes.count ? nodes.names[i] : "?";
-		s->peers[i] = (struct peer){ .srun = s, .name = name, .node_pos = i };
+		s->peers[i] = (struct peer) { .srun = s, .name = name, .node_pos = i };
 	}
 	s->tasks = ARENA_ARRAY(s->o.arena, struct task, s->step.ntasks + 1);
 	for (uint32_t last = s->step.ntasks ? s->step.ntasks - 1 : 0; last > 9; last /= 10)
@@ -109,10 +112,25 @@ static void limit_start(struct srun *s)
 	timer_start(s->limit_timer, s->o.at.spec.time_limit, 0);
 }
 
+/* What the site has set for steps that say nothing themselves. */
+static void take_settings(struct srun *s)
+{
+	const struct slurm_conf *conf = &s->c.conf->main;
+	struct command_options *at = &s->o.at;
+	s->kill_wait_sec = conf->kill_wait;
+	if (!at->has_kill_on_bad_exit && conf->kill_on_bad_exit)
+		at->has_kill_on_bad_exit = at->kill_on_bad_exit = true;
+	if (!at->has_wait_sec && conf->wait_time) {
+		at->has_wait_sec = true;
+		at->wait_sec = conf->wait_time;
+	}
+}
+
 static int run_step(struct srun *s)
 {
 	struct error err = {};
 	int code = connect_exit_error();
+	take_settings(s);
 	s->loop = loop_new();
 	if (io_listen(s, &err) < 0 || step_fill(s, &err) < 0)
 		return command_fail(&s->o, &err, code);

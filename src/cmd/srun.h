@@ -27,36 +27,36 @@ enum { IO_IN, IO_OUT, IO_ERR };
 #define ALL_TASKS UINT32_MAX
 
 struct task {
-	uint32_t peer;       /* position of its node */
-	bool known;          /* its step daemon has called */
+	uint32_t peer; /* position of its node */
+	bool known;    /* its step daemon has called */
 	bool ended;
-	bool reported;       /* its end was printed, or needs no words */
+	bool reported; /* its end was printed, or needs no words */
 	uint32_t exit_code, exit_signal;
 	bool out_of_memory;
-	struct buf line[2];  /* with --label: what has no line end yet */
+	struct buf line[2]; /* with --label: what has no line end yet */
 };
 
 struct peer {
 	struct srun *srun;
-	struct conn *conn;   /* NULL before it has called and after it has gone */
-	const char *name;    /* of the node */
-	bool called, done;   /* done: nothing more will come */
+	struct conn *conn; /* NULL before it has called and after it has gone */
+	const char *name;  /* of the node */
+	bool called, done; /* done: nothing more will come */
 	uint32_t node_pos;
 };
 
 /* Where one of the two output streams goes. */
 struct sink {
-	int fd;              /* -1: nowhere */
-	bool only_one;       /* output of `task` alone */
+	int fd;        /* -1: nowhere */
+	bool only_one; /* output of `task` alone */
 	uint32_t task;
-	bool at_node;        /* the step daemons write it */
+	bool at_node; /* the step daemons write it */
 };
 
 struct srun {
 	struct options o;
 	struct connection c;
 	struct allocation al;
-	bool own_job;        /* allocated by us, to be given back */
+	bool own_job; /* allocated by us, to be given back */
 	struct loop *loop;
 	struct listener *listener;
 	struct step_request request;
@@ -65,28 +65,29 @@ struct srun {
 	struct task *tasks;
 	struct peer *peers;
 	uint32_t peer_count, called, done;
-	uint32_t strangers;          /* connections that have not shown the cookie yet */
+	uint32_t strangers; /* connections that have not shown the cookie yet */
 
-	struct sink sinks[3];        /* by IO_OUT, IO_ERR */
+	struct sink sinks[3]; /* by IO_OUT, IO_ERR */
 	int label_width;
 
 	struct stream *input;
-	int input_fd;                /* -1: none to forward */
+	int input_fd; /* -1: none to forward */
 	bool input_started, input_ended;
-	uint32_t input_task;         /* ALL_TASKS */
+	uint32_t input_task; /* ALL_TASKS */
 	struct timer *input_timer;
 
-	struct timer *report_timer;  /* gathers exits that belong together */
+	struct timer *report_timer; /* gathers exits that belong together */
 	struct timer *first_exit_timer, *kill_timer, *limit_timer, *watch_timer;
 	bool first_exit_seen;
-	int exit_code;               /* highest so far */
+	int exit_code; /* highest so far */
 	bool aborting;
 	int abort_signo;
-	bool reader_gone;            /* our output's reader has left; nothing to complain about */
+	bool reader_gone; /* our output's reader has left; nothing to complain about */
 	unsigned kill_stage;
+	uint32_t kill_wait_sec;
 	usec_t last_interrupt;
 
-	bool watching;               /* a question is on its way in a thread */
+	bool watching; /* a question is on its way in a thread */
 	struct connection watch_conn;
 	struct arena *watch_arena;
 	struct job_list watch_list;

@@ -18,8 +18,8 @@ static const usec_t GATHER = 50 * USEC_PER_MSEC;
 
 static bool alike(const struct task *a, const struct task *b)
 {
-	return a->peer == b->peer && a->exit_code == b->exit_code && a->exit_signal == b->exit_signal &&
-	       a->out_of_memory == b->out_of_memory;
+	return a->peer == b->peer && a->exit_code == b->exit_code &&
+	       a->exit_signal == b->exit_signal && a->out_of_memory == b->out_of_memory;
 }
 
 static bool is_bad(const struct task *t)
@@ -27,8 +27,8 @@ static bool is_bad(const struct task *t)
 	return t->exit_code || t->exit_signal || t->out_of_memory;
 }
 
-static void report_group(const struct srun *s, const struct idset_range *ranges, uint32_t count, uint32_t total,
-			 const struct task *t)
+static void report_group(const struct srun *s, const struct idset_range *ranges, uint32_t count,
+			 uint32_t total, const struct task *t)
 {
 	AUTO_BUF struct buf ids = {};
 	const char *node = s->peers[t->peer].name, *word = total > 1 ? "tasks" : "task";
@@ -36,9 +36,11 @@ static void report_group(const struct srun *s, const struct idset_range *ranges,
 	if (t->out_of_memory)
 		log_error("%s: %s %s: Out Of Memory", node, word, buf_text(&ids));
 	else if (t->exit_signal)
-		log_error("%s: %s %s: %s", node, word, buf_text(&ids), strsignal((int)t->exit_signal));
+		log_error("%s: %s %s: %s", node, word, buf_text(&ids),
+			  strsignal((int)t->exit_signal));
 	else
-		log_error("%s: %s %s: Exited with exit code %u", node, word, buf_text(&ids), t->exit_code);
+		log_error("%s: %s %s: Exited with exit code %u", node, word, buf_text(&ids),
+			  t->exit_code);
 }
 
 /* The tasks of `first`'s node that ended like it, in one line. */
@@ -56,7 +58,7 @@ static void report_like(struct srun *s, uint32_t first)
 		if (ranges.count && ranges.at[ranges.count - 1].last + 1 == i)
 			ranges.at[ranges.count - 1].last = i;
 		else
-			vec_push(&ranges, (struct idset_range){ i, i });
+			vec_push(&ranges, (struct idset_range) { i, i });
 	}
 	s->tasks[first].reported = true;
 	report_group(s, ranges.at, (uint32_t)ranges.count, total, &s->tasks[first]);
@@ -115,7 +117,8 @@ static void on_first_exit(struct srun *s)
 /* The step daemon of the failed task has said so and ends the tasks of its own node. */
 static void on_bad_exit(struct srun *s)
 {
-	if (s->aborting || !s->o.at.has_kill_on_bad_exit || !s->o.at.kill_on_bad_exit || !others_run(s))
+	if (s->aborting || !s->o.at.has_kill_on_bad_exit || !s->o.at.kill_on_bad_exit ||
+	    !others_run(s))
 		return;
 	step_abort(s, SIGTERM);
 }

@@ -91,7 +91,8 @@ static void take_hello(struct caller *c, struct request *r)
 	}
 	if (s->aborting) /* it came too late to hear of the end */
 		conn_send(p->conn, MSG_IO_SIGNAL,
-			  &(struct io_signal){ .signal = s->kill_stage ? SIGKILL : (uint32_t)s->abort_signo });
+			  &(struct io_signal) {
+				  .signal = s->kill_stage ? SIGKILL : (uint32_t)s->abort_signo });
 	if (++s->called == s->peer_count) {
 		if (s->o.at.pty)
 			io_send_winsize(s);
@@ -164,7 +165,9 @@ static void on_accept(void *arg, struct stream *stream)
 	}
 	s->strangers++;
 	struct caller *c = ARENA_NEW(s->o.arena, struct caller);
-	const struct conn_options o = { .loop = s->loop, .program = "srun", .body_max = BODY_MAX, .skip_hello = true };
+	const struct conn_options o = {
+		.loop = s->loop, .program = "srun", .body_max = BODY_MAX, .skip_hello = true
+	};
 	c->srun = s;
 	conn_accept(stream, &o, &handler, c);
 }
@@ -181,7 +184,8 @@ void io_signal(struct srun *s, int signo)
 {
 	for (uint32_t i = 0; i < s->peer_count; i++)
 		if (s->peers[i].conn && !s->peers[i].done)
-			conn_send(s->peers[i].conn, MSG_IO_SIGNAL, &(struct io_signal){ .signal = (uint32_t)signo });
+			conn_send(s->peers[i].conn, MSG_IO_SIGNAL,
+				  &(struct io_signal) { .signal = (uint32_t)signo });
 }
 
 void io_send_winsize(struct srun *s)
@@ -208,7 +212,7 @@ static bool is_behind(const struct srun *s)
 static void input_send(struct srun *s, const uint8_t *data, size_t len, bool eof)
 {
 	struct io_data body = { .task = s->input_task, .stream = IO_IN, .eof = eof };
-	body.data = (struct bytes){ (uint8_t *)data, len };
+	body.data = (struct bytes) { (uint8_t *)data, len };
 	for (uint32_t i = 0; i < s->peer_count; i++) {
 		struct peer *p = &s->peers[i];
 		bool wanted = s->input_task == ALL_TASKS || s->tasks[s->input_task].peer == i;

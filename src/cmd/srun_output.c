@@ -49,7 +49,7 @@ static int open_sink(struct srun *s, const char *name, int stream, struct error 
 {
 	struct sink *k = &s->sinks[stream];
 	bool append = s->o.at.spec.has_open_append && s->o.at.spec.open_append;
-	*k = (struct sink){ .fd = stream == IO_OUT ? STDOUT_FILENO : STDERR_FILENO };
+	*k = (struct sink) { .fd = stream == IO_OUT ? STDOUT_FILENO : STDERR_FILENO };
 	if (!name || str_eq(name, "all"))
 		return 0;
 	if (is_task(name, &k->task)) {
@@ -74,7 +74,8 @@ static int open_input(struct srun *s, const char *name, struct error *err)
 		s->input_fd = -1; /* the nodes open it, or there is none */
 	} else if (is_task(name, &task)) {
 		if (task >= s->step.ntasks)
-			return error_set(err, -EINVAL, "--input=%u: the step has tasks 0 to %u", task, s->step.ntasks - 1);
+			return error_set(err, -EINVAL, "--input=%u: the step has tasks 0 to %u",
+					 task, s->step.ntasks - 1);
 		s->input_task = task;
 	} else if (name && !str_eq(name, "all")) {
 		s->input_fd = open_file(s, name, O_RDONLY, err);
@@ -109,7 +110,7 @@ static void write_all(struct srun *s, struct sink *k, const uint8_t *data, size_
 			data += n;
 			len -= (size_t)n;
 		} else if (errno == EAGAIN) {
-			poll(&(struct pollfd){ .fd = k->fd, .events = POLLOUT }, 1, -1);
+			poll(&(struct pollfd) { .fd = k->fd, .events = POLLOUT }, 1, -1);
 		} else if (errno != EINTR) {
 			bool nobody = errno == EPIPE;
 			log_verbose("output is lost: %s", strerror(errno));
@@ -120,7 +121,8 @@ static void write_all(struct srun *s, struct sink *k, const uint8_t *data, size_
 	}
 }
 
-static void write_labelled(struct srun *s, struct sink *k, uint32_t task, const uint8_t *line, size_t len)
+static void write_labelled(struct srun *s, struct sink *k, uint32_t task, const uint8_t *line,
+			   size_t len)
 {
 	AUTO_BUF struct buf out = {};
 	buf_printf(&out, "%*u: ", s->label_width, task);

@@ -17,7 +17,6 @@
 
 static const usec_t AGAIN = USEC_PER_SEC;
 static const usec_t GIVE_UP = 2 * USEC_PER_SEC;
-enum { KILL_WAIT_SEC = 30 };
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
@@ -47,10 +46,10 @@ void step_abort(struct srun *s, int signo)
 	s->reader_gone = signo == SIGPIPE;
 	if (!s->reader_gone)
 		log_info("Job step aborted: Waiting up to %d seconds for job step to finish.",
-		 KILL_WAIT_SEC + (int)(GIVE_UP / USEC_PER_SEC));
+			 (int)s->kill_wait_sec + (int)(GIVE_UP / USEC_PER_SEC));
 	io_signal(s, signo);
 	s->kill_timer = timer_new(s->loop, abort_go_on, s);
-	timer_start(s->kill_timer, KILL_WAIT_SEC * USEC_PER_SEC, 0);
+	timer_start(s->kill_timer, s->kill_wait_sec * USEC_PER_SEC, 0);
 }
 
 /* ---- signals ----------------------------------------------------------------------------------- */
@@ -69,11 +68,12 @@ static void show_status(const struct srun *s)
 			if (ranges.count && ranges.at[ranges.count - 1].last + 1 == i)
 				ranges.at[ranges.count - 1].last = i;
 			else
-				vec_push(&ranges, (struct idset_range){ i, i });
+				vec_push(&ranges, (struct idset_range) { i, i });
 		}
 		idset_print(ranges.at, (uint32_t)ranges.count, 0, &ids);
 		if (total)
-			log_info("StepId=%u.%u task%s %s: %s", s->al.job_id, s->step.id, total > 1 ? "s" : "", buf_text(&ids),
+			log_info("StepId=%u.%u task%s %s: %s", s->al.job_id, s->step.id,
+				 total > 1 ? "s" : "", buf_text(&ids),
 				 ended ? "exited" : "running");
 		vec_done(&ranges);
 	}

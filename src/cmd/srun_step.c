@@ -55,8 +55,10 @@ static int fill_gpus(const struct srun *s, struct step_request *q, struct error 
 	for (uint32_t i = 0; i < r->n_gres_per_job; i++) {
 		q->gres_per_node[i] = r->gres_per_job[i];
 		if (nodes == 0 || r->gres_per_job[i].count % nodes)
-			return error_set(err, -E_NOT_SUPPORTED, "--gpus of a step must be a multiple of a fixed --nodes in "
-								"this version of Muster; --gpus-per-node says it directly");
+			return error_set(
+				err, -E_NOT_SUPPORTED,
+				"--gpus of a step must be a multiple of a fixed --nodes in "
+				"this version of Muster; --gpus-per-node says it directly");
 		q->gres_per_node[i].count /= nodes;
 	}
 	q->n_gres_per_node = r->n_gres_per_job;
@@ -77,7 +79,8 @@ static int fill_gres(const struct srun *s, struct step_request *q, struct error 
 	uint64_t per_task = count_gpus(r->gres_per_task, r->n_gres_per_task);
 	q->gpu_bind = s->o.at.spec.gpu_bind;
 	if (per_task && !q->gpu_bind)
-		q->gpu_bind = arena_printf(s->o.arena, "per_task:%llu", (unsigned long long)per_task);
+		q->gpu_bind = arena_printf(s->o.arena, "per_task:%llu",
+					   (unsigned long long)per_task);
 	q->no_gres = s->o.at.no_gres;
 	if (s->own_job || s->o.at.external_launcher)
 		return 0; /* all of the job's */
@@ -100,7 +103,8 @@ static int refuse_missing(const struct srun *s, struct error *err)
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
 		if (missing[i].asked)
-			return error_set(err, -E_NOT_SUPPORTED, "%s of a step is not supported by this version of Muster",
+			return error_set(err, -E_NOT_SUPPORTED,
+					 "%s of a step is not supported by this version of Muster",
 					 missing[i].option);
 	return 0;
 }
@@ -129,15 +133,17 @@ int step_fill(struct srun *s, struct error *err)
 		return r;
 	connect_own_address(&s->c, host, sizeof(host));
 	q->job_id = s->al.job_id;
-	q->name = s->o.in_allocation && at->spec.name ? at->spec.name
-						      : arena_strdup(s->o.arena, submit_base_name(s->o.rest[0]));
+	q->name = s->o.in_allocation && at->spec.name
+			  ? at->spec.name
+			  : arena_strdup(s->o.arena, submit_base_name(s->o.rest[0]));
 	q->argv = (char **)s->o.rest;
 	q->n_argv = (uint32_t)s->o.rest_count;
 	q->work_dir = at->spec.work_dir ? at->spec.work_dir : submit_current_directory(s->o.arena);
 	q->srun_host = arena_strdup(s->o.arena, host);
 	q->srun_port = listener_port(s->listener);
 	q->srun_pid = (uint32_t)getpid();
-	q->exact = at->exact || (s->o.in_allocation && at->spec.request.exclusive != EXCLUSIVE_KIND_NO) ||
+	q->exact = at->exact ||
+		   (s->o.in_allocation && at->spec.request.exclusive != EXCLUSIVE_KIND_NO) ||
 		   options_source(&s->o, "cpus-per-task") == OPTION_ARGS;
 	q->overlap = at->overlap || at->external_launcher;
 	q->distribution = at->spec.distribution;
@@ -174,12 +180,14 @@ int step_create(struct srun *s, int *ret_code)
 	for (;;) {
 		struct step_reply reply = {};
 		struct error err = {};
-		int signo = 0, r = asked ? 0 : alloc_ask(&s->al, MSG_STEP_CREATE, &s->request, &err);
+		int signo = 0,
+		    r = asked ? 0 : alloc_ask(&s->al, MSG_STEP_CREATE, &s->request, &err);
 		if (r < 0 && !connect_is_lost(r))
 			return refused(s, &err, ret_code);
 		asked = r == 0;
 		usec_t timeout = !asked ? 2 * USEC_PER_SEC : announced ? -1 : AT_ONCE;
-		enum alloc_event e = alloc_wait(&s->al, MSG_STEP_CREATE, &reply, timeout, &signo, &err);
+		enum alloc_event e = alloc_wait(&s->al, MSG_STEP_CREATE, &reply, timeout, &signo,
+						&err);
 		if (e == ALLOC_ANSWER) {
 			s->step = reply.step;
 			s->al.job = reply.job;
@@ -200,7 +208,8 @@ int step_create(struct srun *s, int *ret_code)
 		}
 		if (e == ALLOC_TIMEOUT && !announced) {
 			announced = true;
-			log_info("Job %u step creation temporarily disabled, retrying (%s)", s->al.job_id,
+			log_info("Job %u step creation temporarily disabled, retrying (%s)",
+				 s->al.job_id,
 				 asked ? enum_text(&error_code_enum, E_STEP_BUSY) : err.text);
 		}
 	}

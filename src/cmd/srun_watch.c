@@ -29,9 +29,11 @@ static void next_look(struct srun *s, bool soon)
 static void ask(void *arg)
 {
 	struct srun *s = arg;
-	struct job_query query = { .filter = { .ids = &s->al.job_id, .n_ids = 1, .all_states = true } };
-	s->watch_list = (struct job_list){};
-	s->watch_result = connect_call(&s->watch_conn, MSG_JOB_QUERY, &query, s->watch_arena, &s->watch_list, 0, NULL);
+	struct job_query query = { .filter = {
+					   .ids = &s->al.job_id, .n_ids = 1, .all_states = true } };
+	s->watch_list = (struct job_list) {};
+	s->watch_result = connect_call(&s->watch_conn, MSG_JOB_QUERY, &query, s->watch_arena,
+				       &s->watch_list, 0, NULL);
 	connect_hang_up(&s->watch_conn);
 }
 
@@ -62,7 +64,7 @@ static unsigned count_missing(const struct srun *s, const struct step *st, bool 
 static void give_up_missing(struct srun *s, const struct step *st, bool over, const struct job *j)
 {
 	const char *why = !over ? "its part of the step has ended, and nothing was heard from it"
-			  : j	? enum_text(&job_state_enum, (int)j->state)
+			  : j   ? enum_text(&job_state_enum, (int)j->state)
 				: "the job is gone";
 	if (over && j && j->state == JOB_STATE_RUNNING)
 		why = "the step has ended, and nothing was heard from it";
@@ -71,7 +73,8 @@ static void give_up_missing(struct srun *s, const struct step *st, bool over, co
 		if (p->done || !(over || (st && bitset_has(&st->ended, i))))
 			continue;
 		if (!p->called)
-			log_error("Task launch for StepId=%u.%u failed on node %s: %s", s->al.job_id, s->step.id, p->name, why);
+			log_error("Task launch for StepId=%u.%u failed on node %s: %s",
+				  s->al.job_id, s->step.id, p->name, why);
 		io_peer_lost(s, p, why);
 	}
 }
@@ -102,7 +105,7 @@ static void look(void *arg)
 
 void watch_start(struct srun *s)
 {
-	s->watch_conn = (struct connection){ .program = s->c.program, .conf = s->c.conf };
+	s->watch_conn = (struct connection) { .program = s->c.program, .conf = s->c.conf };
 	s->watch_arena = arena_new();
 	s->watch_timer = timer_new(s->loop, look, s);
 	next_look(s, true);

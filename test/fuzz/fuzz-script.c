@@ -15,7 +15,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum option_cmds commands[] = { OPTION_CMDS_SBATCH, OPTION_CMDS_SALLOC, OPTION_CMDS_SRUN };
+	static const enum option_cmds commands[] = { OPTION_CMDS_SBATCH, OPTION_CMDS_SALLOC,
+						     OPTION_CMDS_SRUN };
 	if (size == 0)
 		return 0;
 	AUTO_ARENA struct arena *a = arena_new();

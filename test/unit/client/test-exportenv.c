@@ -8,8 +8,10 @@
 
 #include "../cm.h"
 
-static const char *const caller[] = { "A=1",  "B=two words", "EMPTY=", "HOME=/elsewhere", "SLURM_CONF=/etc/c",
-				      "SPANK_X=y", "SLURMX=no", NULL };
+static const char *const caller[] = {
+	"A=1",       "B=two words", "EMPTY=", "HOME=/elsewhere", "SLURM_CONF=/etc/c",
+	"SPANK_X=y", "SLURMX=no",   NULL
+};
 
 static const struct {
 	const char *spec;
@@ -18,7 +20,8 @@ static const struct {
 	{ NULL, "A=1|B=two words|EMPTY=|HOME=/elsewhere|SLURM_CONF=/etc/c|SLURMX=no", "C" },
 	{ "ALL", "A=1|HOME=/elsewhere|SPANK_X=y", "C" },
 	{ "all", "A=1", "C" },
-	{ "NONE", "SLURM_CONF=/etc/c|SPANK_X=y|PATH=/usr/local/bin:/usr/bin:/bin", "A|B|EMPTY|SLURMX" },
+	{ "NONE", "SLURM_CONF=/etc/c|SPANK_X=y|PATH=/usr/local/bin:/usr/bin:/bin",
+	  "A|B|EMPTY|SLURMX" },
 	{ "NIL", "SLURM_CONF=/etc/c", "A|B|PATH|HOME" },
 	{ "A", "A=1|SLURM_CONF=/etc/c", "B|EMPTY" },
 	{ "A,C", "A=1", "B|C" },
@@ -39,8 +42,8 @@ static void check_has(const struct env *env, const char *spec, const char *list)
 		*equals = '\0';
 		const char *got = env_get(env, entry);
 		if (!str_eq(got, equals + 1))
-			fail_msg("--export=%s: %s is '%s' and not '%s'", spec ? spec : "", entry, got ? got : "(unset)",
-				 equals + 1);
+			fail_msg("--export=%s: %s is '%s' and not '%s'", spec ? spec : "", entry,
+				 got ? got : "(unset)", equals + 1);
 	}
 }
 
@@ -54,9 +57,11 @@ static void variables_are_chosen(void **state)
 		assert_int_equal(export_env(cases[i].spec, (char *const *)caller, &env, &err), 0);
 		check_has(&env, cases[i].spec, cases[i].has);
 		snprintf(lacks, sizeof(lacks), "%s", cases[i].lacks);
-		for (char *name = strtok_r(lacks, "|", &save); name; name = strtok_r(NULL, "|", &save))
+		for (char *name = strtok_r(lacks, "|", &save); name;
+		     name = strtok_r(NULL, "|", &save))
 			if (env_get(&env, name))
-				fail_msg("--export=%s passes %s", cases[i].spec ? cases[i].spec : "", name);
+				fail_msg("--export=%s passes %s",
+					 cases[i].spec ? cases[i].spec : "", name);
 		env_done(&env);
 	}
 }

@@ -19,7 +19,8 @@ static int split(const char *text, struct arena *a, char **words)
 {
 	char *copy = arena_strdup(a, text), *save = NULL;
 	int n = 0;
-	for (char *w = strtok_r(copy, " ", &save); w && n < WORDS - 1; w = strtok_r(NULL, " ", &save))
+	for (char *w = strtok_r(copy, " ", &save); w && n < WORDS - 1;
+	     w = strtok_r(NULL, " ", &save))
 		words[n++] = w;
 	words[n] = NULL;
 	return n;
@@ -35,7 +36,7 @@ struct run {
 
 static void run_init(struct run *r, enum option_cmds command)
 {
-	*r = (struct run){ .arena = arena_new() };
+	*r = (struct run) { .arena = arena_new() };
 	options_init(&r->o, command, 1800000000 * USEC_PER_SEC, r->arena);
 }
 
@@ -53,7 +54,9 @@ static void run_all(struct run *r, const char *line, const char *env, const char
 	split(env ? env : "", r->arena, r->vars);
 	r->result = options_scan_args(&r->o, argc, r->argv, &r->err);
 	if (r->result == 0 && script) {
-		struct script s = { .name = "job.sh", .text = arena_strdup(r->arena, script), .len = strlen(script) };
+		struct script s = { .name = "job.sh",
+				    .text = arena_strdup(r->arena, script),
+				    .len = strlen(script) };
 		r->result = script_scan(&s, &r->o, &r->err);
 	}
 	options_scan_env(&r->o, r->vars);
@@ -72,9 +75,9 @@ static const struct value_case {
 	const char *line, *env, *script;
 	const char *expect; /* the command_options that result, as record_print shows them */
 } value_cases[] = {
-#define SB OPTION_CMDS_SBATCH
-#define SA OPTION_CMDS_SALLOC
-#define SR OPTION_CMDS_SRUN
+#define SB  OPTION_CMDS_SBATCH
+#define SA  OPTION_CMDS_SALLOC
+#define SR  OPTION_CMDS_SRUN
 #define ONE "nodes_min=1 nodes_max=1"
 	{ SB, "", NULL, NULL, "spec={request={" ONE "}}" },
 	{ SB, "-N4", NULL, NULL, "spec={request={nodes_min=4 nodes_max=4}}" },
@@ -83,12 +86,15 @@ static const struct value_case {
 	{ SB, "-n 8", NULL, NULL, "spec={request={nodes_min=1 nodes_max=8 ntasks=8}}" },
 	{ SB, "-n8 --ntasks-per-node=4", NULL, NULL,
 	  "spec={request={nodes_min=2 nodes_max=8 ntasks=8 ntasks_per_node=4}}" },
-	{ SB, "-c4 --mem=4G", NULL, NULL, "spec={request={" ONE " cpus_per_task=4 mem_per_node_mib=4096}}" },
+	{ SB, "-c4 --mem=4G", NULL, NULL,
+	  "spec={request={" ONE " cpus_per_task=4 mem_per_node_mib=4096}}" },
 	{ SB, "--mem 0", NULL, NULL, "spec={request={" ONE " mem_per_node_mib=0}}" },
 	{ SB, "--mem-per-cpu=500", NULL, NULL, "spec={request={" ONE " mem_per_cpu_mib=500}}" },
 	{ SB, "--gres=gpu:h100:4,shard:2", NULL, NULL,
-	  "spec={request={" ONE " gres_per_node={name='gpu' type='h100' count=4} gres_per_node={name='shard' count=2}}}" },
-	{ SB, "-G 8", NULL, NULL, "spec={request={nodes_min=1 nodes_max=8 gres_per_job={name='gpu' count=8}}}" },
+	  "spec={request={" ONE
+	  " gres_per_node={name='gpu' type='h100' count=4} gres_per_node={name='shard' count=2}}}" },
+	{ SB, "-G 8", NULL, NULL,
+	  "spec={request={nodes_min=1 nodes_max=8 gres_per_job={name='gpu' count=8}}}" },
 	{ SB, "-N2 --gpus-per-node=h100:8", NULL, NULL,
 	  "spec={request={nodes_min=2 nodes_max=2 gres_per_node={name='gpu' type='h100' count=8}}}" },
 	{ SB, "--gpus=8 --gpus-per-node=4", NULL, NULL,
@@ -103,7 +109,8 @@ static const struct value_case {
 	  "gres_per_task={name='gpu' type='a100' count=1}}}" },
 	{ SB, "-t 10", NULL, NULL, "spec={time_limit=600000000 request={" ONE "}}" },
 	{ SB, "-tUNLIMITED", NULL, NULL, "spec={time_limit=0 request={" ONE "}}" },
-	{ SB, "--begin=now+1hour", NULL, NULL, "spec={begin_time=1800003600000000 request={" ONE "}}" },
+	{ SB, "--begin=now+1hour", NULL, NULL,
+	  "spec={begin_time=1800003600000000 request={" ONE "}}" },
 	{ SB, "-a 0-15:4,20%4", NULL, NULL, "spec={array='0-15:4,20%4' request={" ONE "}}" },
 	{ SB, "-p a,b -A x -q y -J n --comment=hi", NULL, NULL,
 	  "spec={name='n' partition='a,b' account='x' qos='y' comment='hi' request={" ONE "}}" },
@@ -119,41 +126,57 @@ static const struct value_case {
 	  "spec={request={" ONE " node_list='n[1-2]' exclude='n3' constraint='a&b'}}" },
 	{ SB, "--requeue --no-requeue", NULL, NULL, "spec={requeue=no request={" ONE "}}" },
 	{ SB, "--open-mode=append -o o.%j -e e -i /dev/null", NULL, NULL,
-	  "spec={std_in='/dev/null' std_out='o.%j' std_err='e' open_append=yes request={" ONE "}}" },
+	  "spec={std_in='/dev/null' std_out='o.%j' std_err='e' open_append=yes request={" ONE
+	  "}}" },
 	{ SB, "-D /tmp --wrap=true --parsable -Q -vv -W", NULL, NULL,
-	  "spec={work_dir='/tmp' request={" ONE "}} wrap='true' parsable=yes quiet=1 verbose=2 wait=yes" },
-	{ SB, "-Hs", NULL, NULL, "spec={hold=yes request={" ONE " oversubscribe=yes}}" }, /* bundled */
+	  "spec={work_dir='/tmp' request={" ONE
+	  "}} wrap='true' parsable=yes quiet=1 verbose=2 wait=yes" },
+	{ SB, "-Hs", NULL, NULL,
+	  "spec={hold=yes request={" ONE " oversubscribe=yes}}" }, /* bundled */
 	{ SB, "-HN2", NULL, NULL, "spec={hold=yes request={nodes_min=2 nodes_max=2}}" },
-	{ SB, "--parti=x --cpus-per-ta 2", NULL, NULL, "spec={partition='x' request={" ONE " cpus_per_task=2}}" },
+	{ SB, "--parti=x --cpus-per-ta 2", NULL, NULL,
+	  "spec={partition='x' request={" ONE " cpus_per_task=2}}" },
 	{ SB, "-k", NULL, NULL, "spec={request={" ONE "} no_kill=yes}" },
 	{ SB, "-k --no-kill=off", NULL, NULL, "spec={request={" ONE "}}" },
 	{ SB, "--mail-type=END,FAIL --mail-user=me", NULL, NULL,
 	  "spec={request={" ONE "} mail_type='END,FAIL' mail_user='me'}" },
 	{ SB, "--export=NONE --wckey=k --reservation=r -L foo:2", NULL, NULL,
 	  "spec={request={" ONE " licenses='foo:2'} reservation='r' wckey='k' export='NONE'}" },
-	{ SB, "--wait-all-nodes=1 --ignore-pbs", NULL, NULL, "spec={request={" ONE "}} ignore_pbs=yes" },
+	{ SB, "--wait-all-nodes=1 --ignore-pbs", NULL, NULL,
+	  "spec={request={" ONE "}} ignore_pbs=yes" },
 	/* precedence: command line, environment, script */
-	{ SB, "", NULL, "#!/bin/sh\n#SBATCH --nodes=4\n", "spec={request={nodes_min=4 nodes_max=4}}" },
-	{ SB, "--nodes=2", NULL, "#!/bin/sh\n#SBATCH --nodes=4\n", "spec={request={nodes_min=2 nodes_max=2}}" },
-	{ SB, "", "SBATCH_PARTITION=e", "#!/bin/sh\n#SBATCH -p s\n", "spec={partition='e' request={" ONE "}}" },
-	{ SB, "-p c", "SBATCH_PARTITION=e", "#!/bin/sh\n#SBATCH -p s\n", "spec={partition='c' request={" ONE "}}" },
-	{ SB, "--mem=1G", "SBATCH_MEM_PER_CPU=100", NULL, "spec={request={" ONE " mem_per_node_mib=1024}}" },
+	{ SB, "", NULL, "#!/bin/sh\n#SBATCH --nodes=4\n",
+	  "spec={request={nodes_min=4 nodes_max=4}}" },
+	{ SB, "--nodes=2", NULL, "#!/bin/sh\n#SBATCH --nodes=4\n",
+	  "spec={request={nodes_min=2 nodes_max=2}}" },
+	{ SB, "", "SBATCH_PARTITION=e", "#!/bin/sh\n#SBATCH -p s\n",
+	  "spec={partition='e' request={" ONE "}}" },
+	{ SB, "-p c", "SBATCH_PARTITION=e", "#!/bin/sh\n#SBATCH -p s\n",
+	  "spec={partition='c' request={" ONE "}}" },
+	{ SB, "--mem=1G", "SBATCH_MEM_PER_CPU=100", NULL,
+	  "spec={request={" ONE " mem_per_node_mib=1024}}" },
 	{ SB, "--gpus-per-node=2", NULL, "#!/bin/sh\n#SBATCH --gres=gpu:4,lustre:1\n",
-	  "spec={request={" ONE " gres_per_node={name='lustre' count=1} gres_per_node={name='gpu' count=2}}}" },
+	  "spec={request={" ONE
+	  " gres_per_node={name='lustre' count=1} gres_per_node={name='gpu' count=2}}}" },
 	{ SB, "", "SBATCH_REQUEUE=1 SBATCH_OVERCOMMIT=0 SBATCH_DEBUG=3 SBATCH_EXCLUSIVE=", NULL,
 	  "spec={requeue=yes request={" ONE " exclusive=NODE}} verbose=3" },
 	{ SB, "", "SALLOC_PARTITION=x SLURM_PARTITION=y", NULL, "spec={request={" ONE "}}" },
-	{ SA, "", "SALLOC_PARTITION=x SALLOC_TIMELIMIT=1", NULL, "spec={partition='x' time_limit=60000000 request={" ONE "}}" },
+	{ SA, "", "SALLOC_PARTITION=x SALLOC_TIMELIMIT=1", NULL,
+	  "spec={partition='x' time_limit=60000000 request={" ONE "}}" },
 	{ SA, "-I --no-shell -KINT --no-bell", NULL, NULL,
 	  "spec={request={" ONE "}} no_shell=yes immediate_sec=1 bell=no kill_command=2" },
 	{ SR, "-l -u -K -W60 --immediate=2 -X --exact", NULL, NULL,
-	  "spec={request={" ONE "}} immediate_sec=2 label=yes unbuffered=yes exact=yes disable_status=yes wait_sec=60 "
+	  "spec={request={" ONE
+	  "}} immediate_sec=2 label=yes unbuffered=yes exact=yes disable_status=yes wait_sec=60 "
 	  "kill_on_bad_exit=yes" },
-	{ SR, "--kill-on-bad-exit=0 --mpi=none --cpu-bind=none --ntasks-per-node=1 -mcyclic", NULL, NULL,
-	  "spec={request={" ONE " ntasks_per_node=1} distribution='cyclic' cpu_bind='none'} mpi='none' kill_on_bad_exit=no" },
+	{ SR, "--kill-on-bad-exit=0 --mpi=none --cpu-bind=none --ntasks-per-node=1 -mcyclic", NULL,
+	  NULL,
+	  "spec={request={" ONE
+	  " ntasks_per_node=1} distribution='cyclic' cpu_bind='none'} mpi='none' kill_on_bad_exit=no" },
 	{ SR, "--gpu-bind=per_task:1 --overlap -r1 --jobid=7", NULL, NULL,
 	  "spec={request={" ONE "} gpu_bind='per_task:1'} job_id=7 overlap=yes relative=1" },
-	{ SR, "--tres-bind=gres/gpu:per_task:2", NULL, NULL, "spec={request={" ONE "} gpu_bind='per_task:2'}" },
+	{ SR, "--tres-bind=gres/gpu:per_task:2", NULL, NULL,
+	  "spec={request={" ONE "} gpu_bind='per_task:2'}" },
 	{ SR, "--gres=none", NULL, NULL, "spec={request={" ONE "}} no_gres=yes" },
 };
 
@@ -170,8 +193,8 @@ static void values_are_read(void **state)
 			fail_msg("'%s': %s", c->line, r.err.text);
 		record_print(&command_options_record, &r.o.at, &got);
 		if (!str_eq(buf_text(&got), c->expect))
-			fail_msg("'%s' %s\n  gives    %s\n  and not  %s", c->line, c->env ? c->env : "", buf_text(&got),
-				 c->expect);
+			fail_msg("'%s' %s\n  gives    %s\n  and not  %s", c->line,
+				 c->env ? c->env : "", buf_text(&got), c->expect);
 		run_done(&r);
 	}
 }
@@ -190,11 +213,15 @@ static const struct refusal_case {
 	{ SB, "--no", NULL, NULL, 255, "short for several options: --no-kill" },
 	{ SB, "-N", NULL, NULL, 255, "option '-N' needs a value" },
 	{ SB, "--hold=yes", NULL, NULL, 255, "option '--hold' takes no value" },
-	{ SB, "", NULL, "#!/bin/bash\n#SBATCH --nosuch=3\ntrue\n", 255, "job.sh:2: unrecognized option '--nosuch=3'" },
-	{ SB, "", NULL, "#!/bin/bash\n#SBATCH --nodeNum=3\n", 255, "job.sh:2: unrecognized option '--nodeNum=3'" },
-	{ SB, "", NULL, "#!/bin/bash\n\n#SBATCH -J 'a b\n", 255, "job.sh:3: a quote is not closed" },
+	{ SB, "", NULL, "#!/bin/bash\n#SBATCH --nosuch=3\ntrue\n", 255,
+	  "job.sh:2: unrecognized option '--nosuch=3'" },
+	{ SB, "", NULL, "#!/bin/bash\n#SBATCH --nodeNum=3\n", 255,
+	  "job.sh:2: unrecognized option '--nodeNum=3'" },
+	{ SB, "", NULL, "#!/bin/bash\n\n#SBATCH -J 'a b\n", 255,
+	  "job.sh:3: a quote is not closed" },
 	{ SB, "", NULL, "#!/bin/bash\n#SBATCH foo\n", 255, "job.sh:2: 'foo' is no option" },
-	{ SB, "", NULL, "#!/bin/bash\n#SBATCH hetjob\n", 255, "heterogeneous jobs are not supported" },
+	{ SB, "", NULL, "#!/bin/bash\n#SBATCH hetjob\n", 255,
+	  "heterogeneous jobs are not supported" },
 	{ SB, "-t banana", NULL, NULL, 255, "-t banana: " },
 	{ SB, "--time=banana", NULL, NULL, 255, "--time=banana: " },
 	{ SB, "-t5", NULL, "#!/bin/sh\n#SBATCH -t banana\n", 255, "job.sh:2: -t banana: " },
@@ -209,16 +236,20 @@ static const struct refusal_case {
 	{ SB, "-N 1,2", NULL, NULL, 255, "lists of node counts" },
 	{ SB, "--mem=much", NULL, NULL, 255, "--mem=much: " },
 	{ SB, "--gres=gpu:1:tesla:v100", NULL, NULL, 1, "--gres=gpu:1:tesla:v100: " },
-	{ SB, "--gpus-per-task=1", NULL, NULL, 1, "Invalid generic resource (gres) specification: --gpus-per-task needs" },
+	{ SB, "--gpus-per-task=1", NULL, NULL, 1,
+	  "Invalid generic resource (gres) specification: --gpus-per-task needs" },
 	{ SB, "--gpus=3 --gpus-per-node=2", NULL, NULL, 1, "not a multiple" },
 	{ SB, "-N3 --gpus=4 --gpus-per-node=2", NULL, NULL, 1, "take 2 nodes" },
 	{ SB, "--gpus=4 --gpus-per-task=2 -n3", NULL, NULL, 1, "make 2 tasks, but --ntasks is 3" },
 	{ SB, "--gpus=1 --gpus-per-node=2", NULL, NULL, 1, "--gpus is less than" },
-	{ SB, "-n1 --gpus-per-node=1 --gpus-per-task=2", NULL, NULL, 1, "fewer than --gpus-per-task" },
-	{ SB, "-n6 --gpus-per-node=4 --gpus-per-task=2 --ntasks-per-node=3", NULL, NULL, 1, "makes 2 tasks on a node" },
+	{ SB, "-n1 --gpus-per-node=1 --gpus-per-task=2", NULL, NULL, 1,
+	  "fewer than --gpus-per-task" },
+	{ SB, "-n6 --gpus-per-node=4 --gpus-per-task=2 --ntasks-per-node=3", NULL, NULL, 1,
+	  "makes 2 tasks on a node" },
 	{ SB, "--gres=gpu:2 --gpus-per-node=2", NULL, NULL, 1, "say the same thing" },
 	{ SB, "--gres=gpu:2,gpu:a100:1", NULL, NULL, 1, "with and without a type" },
-	{ SB, "--mem=10 --mem-per-cpu=10", NULL, NULL, 1, "--mem and --mem-per-cpu exclude each other" },
+	{ SB, "--mem=10 --mem-per-cpu=10", NULL, NULL, 1,
+	  "--mem and --mem-per-cpu exclude each other" },
 	{ SB, "--exclusive -s", NULL, NULL, 1, "exclude each other" },
 	{ SB, "-t5 --time-min=10", NULL, NULL, 1, "--time-min is longer" },
 	{ SB, "--array=x", NULL, NULL, 1, "--array=x: " },
@@ -228,9 +259,12 @@ static const struct refusal_case {
 	{ SB, "-w n]1-2[", NULL, NULL, 1, "-w n]1-2[: " },
 	{ SB, "-w n[3-1]", NULL, NULL, 1, "-w n[3-1]: " },
 	{ SB, "-x bad[", NULL, NULL, 1, "-x bad[: " },
-	{ SB, "--signal=WAT@10", NULL, NULL, 255, "--signal is not supported by this version of Muster" },
-	{ SB, "", "SBATCH_REQ_SWITCH=1", NULL, 255, "SBATCH_REQ_SWITCH=1: --switches is not supported" },
-	{ SB, "", NULL, "#!/bin/sh\n#SBATCH --switches=1\n", 255, "job.sh:2: --switches=1: --switches is not supported" },
+	{ SB, "--signal=WAT@10", NULL, NULL, 255,
+	  "--signal is not supported by this version of Muster" },
+	{ SB, "", "SBATCH_REQ_SWITCH=1", NULL, 255,
+	  "SBATCH_REQ_SWITCH=1: --switches is not supported" },
+	{ SB, "", NULL, "#!/bin/sh\n#SBATCH --switches=1\n", 255,
+	  "job.sh:2: --switches=1: --switches is not supported" },
 	{ SB, "--exclusive=me", NULL, NULL, 255, "say nothing, user, mcs or topo" },
 	{ SB, "--mail-type=NEVER", NULL, NULL, 255, "'NEVER' is no kind of mail" },
 	{ SB, "--open-mode=x", NULL, NULL, 255, "say append or truncate" },
@@ -248,7 +282,8 @@ static const struct refusal_case {
 	{ SR, "-m plane=4", NULL, NULL, 255, "not supported by this version" },
 	{ SR, "-m wat", NULL, NULL, 255, "no distribution" },
 	{ SR, "--mpi=pmix", NULL, NULL, 1, "'pmix' is not supported" },
-	{ SR, "--multi-prog", NULL, NULL, 255, "--multi-prog is not supported by this version of Muster" },
+	{ SR, "--multi-prog", NULL, NULL, 255,
+	  "--multi-prog is not supported by this version of Muster" },
 	{ SR, "--jobid=x", NULL, NULL, 1, "'x' is not a job id" },
 	{ SR, "--oom-kill-step=1", NULL, NULL, 255, "only 0" },
 	{ SR, "--wrap=x", NULL, NULL, 255, "unrecognized option '--wrap=x'" },
@@ -303,7 +338,8 @@ static void few_tasks_lower_the_nodes(void **state)
 	assert_int_equal(r.o.at.spec.request.nodes_min, 1);
 	assert_int_equal(r.o.at.spec.request.nodes_max, 1);
 	assert_int_equal(r.o.warnings.count, 1);
-	assert_string_equal(r.o.warnings.at[0], "warning: -n 1 is less than the 2 nodes of -N, using 1");
+	assert_string_equal(r.o.warnings.at[0],
+			    "warning: -n 1 is less than the 2 nodes of -N, using 1");
 	run_done(&r);
 }
 
@@ -311,7 +347,8 @@ static const struct step_case {
 	const char *line, *env;
 	uint32_t nodes_min, nodes_max, ntasks; /* 0: not said */
 } step_cases[] = {
-#define JOB2 "SLURM_JOB_NUM_NODES=2 SLURM_NTASKS=2 SLURM_NPROCS=2 SLURM_JOB_NAME=x SLURM_TIMELIMIT=1 SLURM_PARTITION=p"
+#define JOB2                                                                                       \
+	"SLURM_JOB_NUM_NODES=2 SLURM_NTASKS=2 SLURM_NPROCS=2 SLURM_JOB_NAME=x SLURM_TIMELIMIT=1 SLURM_PARTITION=p"
 	{ "", JOB2, 2, 2, 2 },
 	{ "-N1", JOB2, 1, 1, 0 }, /* one name, not two tasks on one node */
 	{ "-N1", "SLURM_JOB_NUM_NODES=2 SLURM_NTASKS=8", 1, 1, 8 }, /* eight were asked for */
@@ -338,8 +375,10 @@ static void steps_inherit_what_they_do_not_say(void **state)
 			fail_msg("'%s': %s", c->line, r.err.text);
 		const struct resource_request *q = &r.o.at.spec.request;
 		uint32_t ntasks = q->has_ntasks ? q->ntasks : 0;
-		if (q->nodes_min != c->nodes_min || q->nodes_max != c->nodes_max || ntasks != c->ntasks)
-			fail_msg("'%s' gives nodes %u-%u tasks %u", c->line, q->nodes_min, q->nodes_max, ntasks);
+		if (q->nodes_min != c->nodes_min || q->nodes_max != c->nodes_max ||
+		    ntasks != c->ntasks)
+			fail_msg("'%s' gives nodes %u-%u tasks %u", c->line, q->nodes_min,
+				 q->nodes_max, ntasks);
 		assert_null(r.o.at.spec.name);
 		assert_null(r.o.at.spec.partition);
 		assert_false(r.o.at.spec.has_time_limit);
@@ -351,7 +390,8 @@ static void steps_inherit_what_they_do_not_say(void **state)
 static void gres_on_the_line_replaces_the_job_s(void **state)
 {
 	(void)state;
-	const char *env = "SLURM_GPUS_PER_NODE=8 SLURM_TRES_PER_TASK=cpu=2,gres/gpu=1 SLURM_MEM_PER_NODE=100";
+	const char *env =
+		"SLURM_GPUS_PER_NODE=8 SLURM_TRES_PER_TASK=cpu=2,gres/gpu=1 SLURM_MEM_PER_NODE=100";
 	struct run r;
 	run_init(&r, SR);
 	run_all(&r, "-G1 --mem-per-cpu=5", env, NULL, true);
@@ -375,7 +415,8 @@ static void rows_are_sound(void **state)
 			const struct option_row *other = &options_table[k];
 			if (!(row->cmds & other->cmds))
 				continue;
-			if (str_eq(row->long_name, other->long_name) || (row->letter && str_eq(row->letter, other->letter)))
+			if (str_eq(row->long_name, other->long_name) ||
+			    (row->letter && str_eq(row->letter, other->letter)))
 				fail_msg("--%s and --%s clash", row->long_name, other->long_name);
 		}
 		if (!row->target)
@@ -383,7 +424,8 @@ static void rows_are_sound(void **state)
 		const struct record *rec = &command_options_record;
 		AUTO_ARENA struct arena *a = arena_new();
 		char *save = NULL;
-		for (char *p = strtok_r(arena_strdup(a, row->target), ".", &save); p; p = strtok_r(NULL, ".", &save)) {
+		for (char *p = strtok_r(arena_strdup(a, row->target), ".", &save); p;
+		     p = strtok_r(NULL, ".", &save)) {
 			const struct field *f = rec ? record_field(rec, p) : NULL;
 			if (!f)
 				fail_msg("--%s: no member %s", row->long_name, row->target);
@@ -412,13 +454,16 @@ static void srun_understands_what_jobs_are_given(void **state)
 			const struct option_row *row = &options_table[i];
 			if (!(row->cmds & SR) || !names_variable(row->srun, var->name))
 				continue;
-			if (row->parse == OPTION_PARSE_NONE && (var->kind == VARIABLE_KIND_FIXED || !(row->cmds & SB)))
-				fail_msg("%s is set in jobs, and srun refuses --%s", var->name, row->long_name);
+			if (row->parse == OPTION_PARSE_NONE &&
+			    (var->kind == VARIABLE_KIND_FIXED || !(row->cmds & SB)))
+				fail_msg("%s is set in jobs, and srun refuses --%s", var->name,
+					 row->long_name);
 			if (var->kind != VARIABLE_KIND_FIXED)
 				continue;
 			struct run r;
 			run_init(&r, SR);
-			run_all(&r, "", arena_printf(r.arena, "%s=%s", var->name, var->value), NULL, true);
+			run_all(&r, "", arena_printf(r.arena, "%s=%s", var->name, var->value), NULL,
+				true);
 			if (r.result < 0)
 				fail_msg("%s", r.err.text);
 			run_done(&r);
@@ -437,9 +482,11 @@ static void help_lists_what_works(void **state)
 	assert_int_equal(r.o.asked, OPTION_PARSE_HELP);
 	options_help(&r.o, &out);
 	assert_non_null(strstr(buf_text(&out), "\n  -N, --nodes=min[-max]         How many nodes"));
-	assert_non_null(strstr(buf_text(&out), "      --nice[=n]                Lower the priority"));
+	assert_non_null(
+		strstr(buf_text(&out), "      --nice[=n]                Lower the priority"));
 	assert_null(strstr(buf_text(&out), "\n      --signal"));
-	for (const char *p = buf_text(&out); p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+	for (const char *p = buf_text(&out); p && *p;
+	     p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
 		assert_in_range(strcspn(p, "\n"), 0, 80);
 	run_done(&r);
 }

@@ -30,10 +30,13 @@ static void scripts_are_checked(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {
-		struct script s = { .name = "job.sh", .text = (char *)checks[i].text, .len = strlen(checks[i].text) };
+		struct script s = { .name = "job.sh",
+				    .text = (char *)checks[i].text,
+				    .len = strlen(checks[i].text) };
 		struct error err = {};
 		int r = script_check(&s, &err);
-		if ((r < 0) != (checks[i].part != NULL) || (r < 0 && !strstr(err.text, checks[i].part)))
+		if ((r < 0) != (checks[i].part != NULL) ||
+		    (r < 0 && !strstr(err.text, checks[i].part)))
 			fail_msg("case %zu: %d '%s'", i, r, err.text);
 	}
 	struct script zero = { .name = "job.sh", .text = (char *)"#!/bin/sh\n\0\n", .len = 12 };
@@ -46,7 +49,9 @@ static void wrap_makes_a_script(void **state)
 	AUTO_ARENA struct arena *a = arena_new();
 	struct script s;
 	script_wrap("hostname; true", a, &s);
-	assert_string_equal(s.text, "#!/bin/sh\n# This script was created by sbatch --wrap.\n\nhostname; true\n");
+	assert_string_equal(
+		s.text,
+		"#!/bin/sh\n# This script was created by sbatch --wrap.\n\nhostname; true\n");
 	assert_int_equal(s.len, strlen(s.text));
 	assert_string_equal(s.name, "wrap");
 	assert_int_equal(script_check(&s, NULL), 0);
@@ -74,14 +79,17 @@ static void lines_are_cut_into_words(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
 		AUTO_ARENA struct arena *a = arena_new();
 		AUTO_BUF struct buf got = {};
-		struct script s = { .name = "job.sh", .text = (char *)lines[i].text, .len = strlen(lines[i].text) };
+		struct script s = { .name = "job.sh",
+				    .text = (char *)lines[i].text,
+				    .len = strlen(lines[i].text) };
 		struct options o;
 		struct error err = {};
 		options_init(&o, OPTION_CMDS_SBATCH, 0, a);
 		if (script_scan(&s, &o, &err) < 0)
 			fail_msg("case %zu: %s", i, err.text);
 		for (size_t n = 0; n < o.uses.count; n++)
-			buf_printf(&got, "%s=%s|", o.uses.at[n].row->long_name, o.uses.at[n].value ? o.uses.at[n].value : "");
+			buf_printf(&got, "%s=%s|", o.uses.at[n].row->long_name,
+				   o.uses.at[n].value ? o.uses.at[n].value : "");
 		if (!str_eq(buf_text(&got), lines[i].expect))
 			fail_msg("case %zu gives %s", i, buf_text(&got));
 		options_done(&o);
