@@ -188,6 +188,7 @@ static bool pick_even(struct search *s, uint32_t nodes)
 	uint32_t share = (tasks_on(s, nodes) + nodes - 1) / nodes, good = 0;
 	uint64_t gres_share = (job_gres_wanted(s) + nodes - 1) / nodes;
 	struct option *fair = ARENA_ARRAY(s->arena, struct option, s->option_count + 1);
+	s->chosen = ARENA_ARRAY(s->arena, struct candidate, nodes + s->required_count);
 	s->chosen_count = 0;
 	if (!pick_required(s))
 		return false;
@@ -231,6 +232,10 @@ static int by_worth(const void *a, const void *b, void *arg)
 
 static void pick_all(struct search *s)
 {
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < s->option_count; i++)
+		most += s->pool->states.at[s->options[i].state].count;
+	s->chosen = ARENA_ARRAY(s->arena, struct candidate, most + 1);
 	s->chosen_count = 0;
 	for (uint32_t i = 0; i < s->option_count; i++) {
 		const struct option *o = &s->options[i];
@@ -273,7 +278,6 @@ static uint32_t choose(struct search *s)
 	uint32_t min = s->d->nodes_min < s->required_count ? s->required_count : s->d->nodes_min;
 	if (min > s->d->nodes_max || min > s->pool->count)
 		return 0;
-	s->chosen = ARENA_ARRAY(s->arena, struct candidate, s->pool->count + 1);
 	return pick_even(s, min) ? min : pick_uneven(s, min, s->d->nodes_max);
 }
 
