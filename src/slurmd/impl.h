@@ -60,6 +60,7 @@ struct slurmd {
 	bool registered;
 	uint32_t host; /* which controller is tried */
 	usec_t backoff;
+	char trouble[256];        /* why there is no link, as it was last said; "" once there is one */
 	struct timer *retry, *heartbeat, *resend;
 
 	struct authd *authd; /* where users of this host get credentials */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "conf/conf.h"
 #include "host/loop.h"
 #include "host/user.h"
@@ -19,6 +20,7 @@
 #include "wire/conn.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static const usec_t BACKOFF_MIN = 50 * USEC_PER_MSEC;
 static const usec_t BACKOFF_MAX = 2 * USEC_PER_SEC;
@@ -37,6 +39,21 @@ static void retry_later(struct slurmd *d)
 	d->host++;
 }
 
+/* A controller that comes up at the same time is no trouble yet; and what is wrong is said once, not
+ * every two seconds. */
+static void tell_trouble(struct slurmd *d, const char *what, const char *why)
+{
+	char text[sizeof(d->trouble)];
+
+	snprintf(text, sizeof(text), "%s: %s", what, why);
+	if (d->backoff < BACKOFF_MAX || str_eq(text, d->trouble)) {
+		log_verbose("%s", text);
+		return;
+	}
+	log_error("%s", text);
+	snprintf(d->trouble, sizeof(d->trouble), "%s", text);
+}
+
 static void on_closed(void *arg, struct conn *c, const char *why)
 {
 	struct slurmd *d = arg;
@@ -45,7 +62,7 @@ static void on_closed(void *arg, struct conn *c, const char *why)
 	if (d->registered)
 		log_info("the link to the controller is down: %s", why);
 	else
-		log_verbose("no controller yet: %s", why);
+		tell_trouble(d, "no link to the controller", why);
 	d->link = NULL;
 	link_close(d);
 	retry_later(d);
@@ -209,13 +226,14 @@ static void on_registered(void *arg, const void *reply, const struct error *err)
 	if (!d->link)
 		return;
 	if (!r) {
-		log_error("the controller does not take node %s: %s", d->node->name, err->text);
 		d->backoff = BACKOFF_MAX;
+		tell_trouble(d, "the controller does not take this node", err->text);
 		link_break(d);
 		return;
 	}
 	log_info("node %s is registered with %s", d->node->name, conn_peer_name(d->link));
 	d->registered = true;
+	d->trouble[0] = 0;
 	d->backoff = BACKOFF_MIN;
 	interval = r->heartbeat_usec ? r->heartbeat_usec : HEARTBEAT_DEFAULT;
 	timer_start(d->heartbeat, interval, interval);
