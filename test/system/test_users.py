@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import stat
+import struct
 import time
 from pathlib import Path
 
@@ -381,3 +382,127 @@ def test_the_nodes_obey_nobody_else(cluster, alice):
         local.connect(str(cluster.dir / "run/auth.sock"))
         with pytest.raises((RuntimeError, ConnectionError)):
             wire.Connection(local).call("stepd_terminate", {"job_id": 1})
+
+
+# --- SlurmUser --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(users):
+    """A controller that is not root's: SlurmUser is the second user; the node daemons are root's."""
+    site = Cluster(["--nodes", "2", "--gpus", "0"])
+    open_to_users(site, users)
+    site.up()
+    site.down()
+    slurm = users[1]
+    text = site.conf.read_text()
+    assert "SlurmUser=root\n" in text
+    site.conf.write_text(text.replace("SlurmUser=root\n", f"SlurmUser={slurm.name}\n"))
+    site.ok("chown", "-R", slurm.name, *(site.dir / name for name in ("state", "run", "log", "etc/slurm.key")))
+    yield site
+    site.destroy()
+    reports = take_sanitizer_reports()
+    assert not reports, reports
+
+
+@pytest.fixture
+def split(site, bob):
+    """The same, running: started by root, whom the controller leaves behind."""
+    if not site.alive():
+        assert site.run("slurmctld", "-f", site.conf, leaks=True).code == 0
+        for name in ("node1", "node2"):
+            assert site.run("slurmd", "-f", site.conf, "-N", name, leaks=True).code == 0
+    until(lambda: set(site.ok("sinfo", "-h", "-N", "-o", "%T").split()) == {"idle"}, what="idle nodes")
+    return site
+
+
+def ids(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return {key: set(map(int, re.search(rf"^{key}:\t(.*)$", status, re.M)[1].split())) for key in ("Uid", "Gid", "Groups")}
+
+
+def test_the_controller_goes_on_as_slurm_user(split, bob):
+    assert ids(split.pid()) == {"Uid": {bob.uid}, "Gid": {bob.gid}, "Groups": {bob.gid}}
+    assert ids(split.pid("slurmd-node1"))["Uid"] == {0}
+    owners = {path: path.stat().st_uid for path in [*split.dir.glob("state/*"), split.dir / "run/slurmctld.pid"]}
+    assert set(owners.values()) == {bob.uid}, owners
+
+
+def test_jobs_of_others_under_a_slurm_user(split, alice, bob):
+    for user in (alice, bob):
+        job = finish(split, user, "-N2", "-o", "split", "--wrap", "id -u; srun id -u")
+        assert job["JobState"] == "COMPLETED"
+        assert (user.home / "split").read_text().split() == [str(user.uid)] * 3
+    assert split.ok("srun", "-N2", "id", "-u").split() == ["0", "0"]
+
+
+def test_slurm_user_and_root_may(split, alice, bob):
+    for user in (bob, None):
+        job_id = running(split, alice)
+        split.ok("scontrol", "update", f"jobid={job_id}", "timelimit=2:00:00", user=user)
+        split.ok("scontrol", "update", "nodename=node2", "state=drain", "reason=test", user=user)
+        assert "drain" in split.ok("sinfo", "-h", "-n", "node2", "-o", "%T")
+        split.ok("scontrol", "update", "nodename=node2", "state=resume", user=user)
+        split.ok("scontrol", "reconfigure", user=user)
+        split.ok("scancel", job_id, user=user)
+        assert split.wait_done(job_id)["JobState"] == "CANCELLED"
+    job_id = running(split, bob)
+    refused(split, alice, "scancel", job_id)
+    refused(split, alice, "scontrol", "update", "nodename=node2", "state=drain", "reason=x")
+    split.ok("scancel", job_id, user=bob)
+    split.wait_done(job_id)
+
+
+def test_slurm_user_starts_the_controller_itself(split, alice, bob):
+    job_id = split.sbatch("-o", "/dev/null", "--wrap", "while [ ! -e go-on ]; do sleep 0.05; done; exit 4", user=alice)
+    split.wait_state(job_id, "RUNNING")
+    split.kill("slurmctld", 15)
+    done = split.run("slurmctld", "-f", split.conf, user=alice)
+    assert done.code == 1 and "slurmctld" in done.err and ("SlurmUser" in done.err or "pid" in done.err), done
+    done = split.run("slurmctld", "-f", split.conf, user=bob, leaks=True)
+    assert done.code == 0, done
+    (alice.home / "go-on").touch()
+    assert split.wait_done(job_id)["ExitCode"] == "4:0"
+    (alice.home / "go-on").unlink()
+
+
+def test_a_controller_of_somebody_else_says_why_not(site, alice):
+    other = alice.home / "slurm.conf"
+    other.write_text(site.conf.read_text().replace(f"{site.dir}/run", str(alice.home)))
+    done = site.run("slurmctld", "-f", other, user=alice)
+    assert done.code == 1 and f"started by uid {alice.uid}" in done.err and "SlurmUser=" in done.err, done
+    assert not (alice.home / "slurmctld.pid").exists()
+
+
+def test_a_key_of_somebody_else_is_refused(site, alice):
+    text = site.conf.read_text()
+    key = alice.home / "slurm.key"
+    key.write_bytes(b"k" * 64)
+    key.chmod(0o600)
+    os.chown(key, alice.uid, alice.gid)
+    other = alice.home / "slurm.conf"
+    other.write_text(re.sub(r"(AuthInfo=.*)", rf"\1,key={key}", text).replace(f"{site.dir}/run", str(alice.home)))
+    done = site.run("slurmd", "-f", other, "-N", "node1")
+    assert done.code == 1 and f"belongs to uid {alice.uid}" in done.err, done
+
+
+def test_nodes_obey_no_controller_of_somebody_else(split, alice, bob):
+    """A process of another user on the controller's port that even has the key: it cannot be SlurmUser."""
+    split.kill("slurmctld", 15)
+    key = (split.dir / "etc/slurm.key").read_bytes()
+    with socket.create_server(("127.0.0.1", split.port)) as server:
+        server.settimeout(30)
+        link, _ = server.accept()
+        link.settimeout(30)
+        head = link.recv(24, socket.MSG_WAITALL)
+        said = wire.decode(link.recv(int.from_bytes(head[16:20], "little"), socket.MSG_WAITALL))
+        token = credential(split, alice.uid, key=key, challenge=said[5][0])
+        body = wire.encode("welcome", {"version": 1, "uid": 0, "token": token})
+        head = struct.pack("<IBBHQI", wire.MAGIC, 1, wire.REPLY, 1, 0, len(body))
+        link.sendall(head + struct.pack("<I", wire.crc32c(head)) + body)
+        assert link.recv(1) == b"", "the node daemon hangs up"
+        link.close()
+    logs = [split.log(f"slurmd-node{i}.log") for i in (1, 2)]
+    until(lambda: any(f"is uid {alice.uid} and not the controller" in split.log(f"slurmd-node{i}.log") for i in (1, 2)),
+          what=f"the reason in a log: {logs}")
+    assert split.run("slurmctld", "-f", split.conf, user=bob, leaks=True).code == 0
