@@ -5,7 +5,10 @@
  *
  * Without parentheses it is read strictly from left to right.  One bracket group at most: inside it `|`
  * means that all nodes of the job match the same alternative, and `&` joins terms with counts, each of
- * which must be met by so many nodes. */
+ * which must be met by so many nodes.
+ *
+ * A parsed constraint is canonical: AND and OR have at least two parts and none of their own kind;
+ * SAME and EACH stand at the top or as parts of an AND at the top, at most one of each. */
 #pragma once
 #include "base/cleanup.h"
 
@@ -23,6 +26,8 @@ enum constraint_kind {
 	CONSTRAINT_SAME, /* [a|b|c]: every node the same one of the parts */
 	CONSTRAINT_EACH, /* [a*2&b*4] and a*4: parts with counts */
 };
+
+enum { CONSTRAINT_COUNTS_MAX = 32 }; /* parts of an EACH */
 
 struct constraint {
 	enum constraint_kind kind;
