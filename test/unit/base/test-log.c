@@ -97,6 +97,33 @@ static void files_have_stamps_and_are_reopened(void **state)
 	assert_int_equal(unlink(path) | unlink(moved) | rmdir(dir), 0);
 }
 
+/* Whoever starts a program sees why it ends, wherever the log goes. */
+static void what_is_fatal_is_said_on_stderr_too(void **state)
+{
+	(void)state;
+	char dir[64], path[96], text[200] = "";
+	AUTO_BUF struct buf logged = {};
+	int ends[2];
+	make_dir(dir);
+	snprintf(path, sizeof(path), "%s/log", dir);
+	AUTO_FD int keep = dup(2);
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], 2);
+	log_start("test", LOG_INFO);
+	assert_int_equal(log_to_file(path), 0);
+	log_error("an error");
+	log_fatal("the %s", "end");
+	dup2(keep, 2);
+	close(ends[1]);
+	assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+	close(ends[0]);
+	read_file(path, &logged);
+	assert_string_equal(text, "test: fatal: the end\n");
+	assert_non_null(strstr(buf_text(&logged), "] error: an error\n"));
+	assert_non_null(strstr(buf_text(&logged), "] fatal: the end\n"));
+	assert_int_equal(unlink(path) | rmdir(dir), 0);
+}
+
 static void *write_lines(void *arg)
 {
 	for (int i = 0; i < 200; i++)
@@ -140,6 +167,7 @@ int main(void)
 		cmocka_unit_test(levels_have_names_and_numbers),
 		cmocka_unit_test(a_sink_gets_everything),
 		cmocka_unit_test(files_have_stamps_and_are_reopened),
+		cmocka_unit_test(what_is_fatal_is_said_on_stderr_too),
 		cmocka_unit_test(lines_stay_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,48 @@ static void a_boot_loses_what_ran(void **state)
 	world_done(&w);
 }
 
+static int try_register(struct world *w, const char *name)
+{
+	struct node_register request = { .name = arena_strdup(w->turn, name),
+					 .facts = { .boot_id = arena_strdup(w->turn, "boot-1") } };
+	struct registration r = { &request, w->now };
+	struct decision d = world_decision(w);
+	uint32_t index;
+	int e = decide_register(&w->c, &r, &d, &index, NULL);
+	world_commit(w, &d);
+	return e;
+}
+
+/* No longer configured, but a job is there: the node is welcome until that is over. */
+static void a_removed_node_brings_its_job_to_an_end(void **state)
+{
+	(void)state;
+	struct world w;
+	world_init(&w, 2, 8, 0);
+	struct job_spec spec = world_spec(1, 8, 0);
+	uint32_t first = world_submit(&w, &spec, NULL), second = world_submit(&w, &spec, NULL);
+	assert_int_equal(world_plan(&w), 2);
+	assert_string_equal(cluster_job(&w.c, second)->node_list, "n2");
+	struct decision d = world_decision(&w);
+	for (uint32_t i = 0; i < 2; i++)
+		decision_event(&d, EVENT_NODE_REMOVED)->node_removed.node = i;
+	world_commit(&w, &d);
+	assert_true(cluster_node_has_work(&w.c, 1));
+	assert_int_equal(try_register(&w, "n2"), 0);
+	assert_int_equal(cluster_job(&w.c, second)->state, JOB_STATE_RUNNING);
+	world_end_batch(&w, second, 0, true);
+	assert_int_equal(cluster_job(&w.c, second)->state, JOB_STATE_COMPLETED);
+	assert_false(cluster_node_has_work(&w.c, 1));
+	assert_int_equal(try_register(&w, "n2"), -E_INVALID_NODE_NAME);
+
+	d = world_decision(&w);
+	decide_node_lost(&w.c, 0, w.now, &d); /* one that stays away loses its job */
+	world_commit(&w, &d);
+	assert_int_not_equal(cluster_job(&w.c, first)->state, JOB_STATE_RUNNING);
+	assert_false(cluster_node_has_work(&w.c, 0));
+	world_done(&w);
+}
+
 static void registration_compares_what_is_held(void **state)
 {
 	(void)state;
@@ -432,6 +474,7 @@ int main(void)
 		cmocka_unit_test(one_task_of_an_array_is_cancelled),
 		cmocka_unit_test(a_lost_node_requeues_or_fails_its_jobs),
 		cmocka_unit_test(a_boot_loses_what_ran),
+		cmocka_unit_test(a_removed_node_brings_its_job_to_an_end),
 		cmocka_unit_test(registration_compares_what_is_held),
 		cmocka_unit_test(steps_share_a_job),
 		cmocka_unit_test(refusals_name_what_is_wrong),

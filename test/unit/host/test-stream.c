@@ -415,6 +415,31 @@ static void test_adopted_pipes_and_files(void **state)
 	end_done(&file);
 }
 
+static void say_and_stop(void *arg)
+{
+	struct end *e = arg;
+	stream_write(e->stream, "bye", 3);
+	loop_stop(e->world->loop);
+}
+
+static void test_what_the_last_turn_writes_leaves(void **state)
+{
+	struct world *w = *state;
+	int fds[2];
+	char got[8] = "";
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	struct end e = { .world = w };
+	e.stream = stream_adopt(w->loop, fds[0], &end_handler, &e);
+	struct timer *t = timer_new(w->loop, say_and_stop, &e);
+	timer_start(t, 1000, 0);
+	loop_run(w->loop);
+	assert_int_equal(recv(fds[1], got, sizeof(got), MSG_DONTWAIT), 3);
+	assert_string_equal(got, "bye");
+	timer_free(t);
+	end_done(&e);
+	close(fds[1]);
+}
+
 static void test_bad_descriptor_is_reported(void **state)
 {
 	struct world *w = *state;
@@ -612,6 +637,7 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pause_stops_reading, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_adopted_pipes_and_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_the_last_turn_writes_leaves, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_descriptor_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large_answer_to_a_peer_that_left, setup,
 						teardown),

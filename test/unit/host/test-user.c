@@ -2,11 +2,16 @@
 /* Users and groups, with root as the one that every machine has. */
 #include "host/user.h"
 
+#include "base/error.h"
+
 #include "../cm.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_names(void **state)
 {
@@ -61,12 +66,43 @@ static void test_lookup_and_groups(void **state)
 	assert_true(found);
 }
 
+/* In a process of its own: there is no way back. */
+static void test_become(void **state)
+{
+	(void)state;
+	struct error err = {};
+	assert_int_equal(user_become(geteuid(), &err), 0);
+	if (geteuid() != 0) {
+		assert_int_equal(user_become(0, &err), -EPERM);
+		assert_non_null(strstr(err.text, "only one of root can"));
+		return;
+	}
+	uid_t nobody;
+	assert_int_equal(user_become(3999999999u, &err), -ENOENT);
+	assert_int_equal(user_uid("nobody", &nobody), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		gid_t groups[64];
+		struct user_info u;
+		bool good = user_lookup(nobody, &u) == 0 && user_become(nobody, NULL) == 0;
+		good = good && getuid() == nobody && geteuid() == nobody && getgid() == u.gid && getegid() == u.gid;
+		int count = getgroups(64, groups);
+		for (int i = 0; i < count; i++)
+			good = good && groups[i] != 0;
+		_exit(good && count >= 0 && setuid(0) < 0 && setgid(0) < 0 ? 0 : 1);
+	}
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_lookup_and_groups),
+		cmocka_unit_test(test_become),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,6 +228,36 @@ static void key_files_must_be_private(void **state)
 			    "AuthType 'auth/none' is not known, use auth/slurm or auth/munge");
 }
 
+/* SlurmUser's own key is good for a node daemon of root too, anybody else's is not. */
+static void key_files_belong_to_those_who_may_be_anyone(void **state)
+{
+	struct fixture *f = *state;
+	const struct {
+		uid_t owner, slurm_user;
+		mode_t mode;
+		int code;
+	} cases[] = {
+		{ 0, 0, 0600, 0 },         { 0, 54321, 0640, 0 },
+		{ 54321, 54321, 0600, 0 }, { 54321, 54321, 0640, -EACCES },
+		{ 54321, 0, 0600, -EACCES }, { 54321, 54322, 0600, -EACCES },
+	};
+	char path[160];
+	if (geteuid() != 0)
+		skip(); /* only root gives files away */
+	snprintf(path, sizeof(path), "%s/owned", f->dir);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		AUTO_FD int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+		assert_true(fd >= 0 && ftruncate(fd, 64) == 0);
+		assert_int_equal(fchown(fd, cases[i].owner, 0) | fchmod(fd, cases[i].mode), 0);
+		struct auth *a = NULL;
+		struct auth_options o = { .type = "auth/slurm", .key_path = path, .cluster = "c1",
+					  .key_owner = cases[i].slurm_user };
+		assert_int_equal(auth_new(&o, &a, NULL), cases[i].code);
+		auth_free(a);
+		unlink(path);
+	}
+}
+
 static void a_key_is_made_once(void **state)
 {
 	struct fixture *f = *state;
@@ -254,6 +284,7 @@ int main(void)
 		cmocka_unit_test(rubbish_is_refused),
 		cmocka_unit_test(replays_are_refused_as_long_as_they_live),
 		cmocka_unit_test(key_files_must_be_private),
+		cmocka_unit_test(key_files_belong_to_those_who_may_be_anyone),
 		cmocka_unit_test(a_key_is_made_once),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
