@@ -102,7 +102,9 @@ static void find_options(struct search *s)
 	for (uint32_t i = 0; i < s->pool->states.count; i++) {
 		const struct pool_state *state = &s->pool->states.at[i];
 		const struct pool_node *n = &s->pool->nodes[state->sample];
-		if (!state->count || n->node->exclusive_job || !has_features(n->node, s->d->request->constraint))
+		/* In a pool of idle nodes, which answers what could ever run, nobody is in the way. */
+		bool is_taken = n->node->exclusive_job && !n->idle;
+		if (!state->count || is_taken || !has_features(n->node, s->d->request->constraint))
 			continue;
 		uint32_t room = nodefit_room(n, s->d);
 		if (room)

@@ -109,7 +109,8 @@ static void splice(struct buf *b, size_t at, size_t drop, const void *p, size_t 
 	AUTO_BUF struct buf out = {};
 	buf_put(&out, b->data, at);
 	buf_put(&out, p, n);
-	buf_put(&out, b->data + at + drop, b->len - at - drop);
+	if (b->len > at + drop)
+		buf_put(&out, b->data + at + drop, b->len - at - drop);
 	struct buf old = *b;
 	*b = out;
 	out = old;
@@ -137,13 +138,14 @@ static void mutate(struct buf *b, const corpus_vec *corpus, uint64_t *seed)
 		splice(b, at, run, NULL, 0);
 		break;
 	case 4: {
-		AUTO_FREE void *copy = mem_dup(b->data + at, run);
+		AUTO_FREE void *copy = run ? mem_dup(b->data + at, run) : NULL;
 		splice(b, draw(seed, b->len + 1), 0, copy, run);
 		break;
 	}
 	case 5: {
 		size_t from = draw(seed, other->len + 1);
-		splice(b, at, b->len - at, other->data + from, other->len - from);
+		if (from < other->len)
+			splice(b, at, b->len - at, other->data + from, other->len - from);
 		break;
 	}
 	default:

@@ -57,7 +57,7 @@ class Cluster:
     # --- life ---
 
     def muster(self, *args, **kw):
-        return self.run(self.bin / "muster", *args, "--dir", self.dir, leaks=True, **kw)
+        return self.run(self.bin / "muster", *args, "--dir", self.dir, **kw)
 
     def up(self, *args):
         done = self.muster("up", *(args or self.shape))
@@ -131,7 +131,7 @@ class Cluster:
         """Starts slurmctld without waiting until it can do anything, for tests that kill it at any moment."""
         with open(self.dir / "log/slurmctld.out", "ab") as log:
             child = subprocess.Popen([self.bin / "slurmctld", "-D", "-f", self.conf], stdin=subprocess.DEVNULL, stdout=log,
-                                     stderr=log, env=self.env(leaks=True), start_new_session=True, cwd=self.dir)
+                                     stderr=log, env=self.env(), start_new_session=True, cwd=self.dir)
         self.strays.append(child)
         return child
 
@@ -148,20 +148,19 @@ class Cluster:
 
     # --- commands ---
 
-    def env(self, leaks=False, **more):
+    def env(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH", "SQUEUE", "SALLOC"))}
         env.update(PATH=f"{self.bin}:/usr/bin:/bin", SLURM_CONF=str(self.conf), LC_ALL="C", TZ="UTC")
         if SANITIZER_LOGS:
-            # A command leaves its memory to the end of the process; daemons must not leak.
-            env["ASAN_OPTIONS"] = f"log_path={SANITIZER_LOGS}/report:detect_leaks={int(leaks)}"
+            env["ASAN_OPTIONS"] = f"log_path={SANITIZER_LOGS}/report"
         env.update({k: str(v) for k, v in more.items()})
         return env
 
-    def run(self, *command, stdin=None, timeout=60, env=None, leaks=False, cwd=None, user=None):
+    def run(self, *command, stdin=None, timeout=60, env=None, cwd=None, user=None):
         more = dict(user.variables() if user else {}, **(env or {}))
         done = subprocess.run([str(c) for c in command], input=stdin, stdin=None if stdin is not None else
                               subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                              timeout=timeout * SLOW, env=self.env(leaks, **more),
+                              timeout=timeout * SLOW, env=self.env(**more),
                               cwd=cwd or (user.home if user else self.work), **(user.identity() if user else {}))
         return Result(done)
 

@@ -86,11 +86,11 @@ def test_check_of_a_good_file(site):
 
 
 def test_in_the_background_it_is_ready_when_the_command_returns(site):
-    done = site.run("slurmctld", "-f", site.conf, leaks=True)
+    done = site.run("slurmctld", "-f", site.conf)
     assert done.code == 0 and done.out + done.err == "", done
     assert site.alive() and answers(site)
     for name in ("node1", "node2"):
-        assert site.run("slurmd", "-f", site.conf, "-N", name, leaks=True).code == 0
+        assert site.run("slurmd", "-f", site.conf, "-N", name).code == 0
         assert site.alive(f"slurmd-{name}")
     until(lambda: set(node_states(site).values()) == {"idle"}, what="the nodes to be idle")
     for link in Path(f"/proc/{site.pid()}/fd").iterdir():
@@ -110,7 +110,7 @@ def test_a_second_one_is_refused(up):
 
 def test_a_pid_file_that_was_left_behind_does_no_harm(site):
     (site.dir / "run/slurmctld.pid").write_text(f"{os.getpid()}\n")
-    assert site.run("slurmctld", "-f", site.conf, leaks=True).code == 0
+    assert site.run("slurmctld", "-f", site.conf).code == 0
     assert site.pid() != os.getpid() and answers(site)
 
 
@@ -165,7 +165,7 @@ def test_systemd_is_told(site):
         notify.settimeout(30)
         for command in (["slurmctld"], ["slurmd", "-N", "node1"]):
             child = subprocess.Popen([site.bin / command[0], *command[1:], "--systemd", "-f", site.conf],
-                                     stdin=subprocess.DEVNULL, env=site.env(leaks=True, NOTIFY_SOCKET=path))
+                                     stdin=subprocess.DEVNULL, env=site.env(NOTIFY_SOCKET=path))
             site.strays.append(child)
             assert notify.recv(100).startswith(b"READY=1")
             assert child.poll() is None and (command[0] != "slurmctld" or answers(site))
@@ -183,7 +183,7 @@ def test_foreground_without_a_log_file_speaks_on_stderr(site):
 
 def test_log_file_of_the_command_line_and_rotation(site):
     log, moved = site.work / "my.log", site.work / "my.log.1"
-    site.run("slurmctld", "-f", site.conf, "-L", log, leaks=True)
+    site.run("slurmctld", "-f", site.conf, "-L", log)
     assert "ready on port" in log.read_text()
     for number, signo in enumerate((signal.SIGUSR2, signal.SIGHUP)):
         log.rename(moved)
@@ -221,7 +221,7 @@ def test_slurmd_of_a_node_that_is_not_configured(site):
 
 
 def start_node(cluster, name):
-    assert cluster.run("slurmd", "-f", cluster.conf, "-N", name, leaks=True).code == 0
+    assert cluster.run("slurmd", "-f", cluster.conf, "-N", name).code == 0
 
 
 @pytest.mark.parametrize("how", ["signal", "scontrol"])
@@ -332,7 +332,7 @@ def test_a_clean_stop_loses_nothing(up):
     done = up.run("squeue")
     assert done.code == 1 and "Unable to contact slurm controller" in done.err, done
     (up.work / "go").touch()
-    start = up.run("slurmctld", "-f", up.conf, leaks=True)
+    start = up.run("slurmctld", "-f", up.conf)
     assert start.code == 0 and "journal: cut" not in up.log()
     assert sorted(int(i) for i in up.ok("squeue", "-h", "-t", "PD", "-o", "%i").split()) == held
     assert up.wait_done(runs)["ExitCode"] == "5:0"

@@ -21,6 +21,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A daemon that is just starting another program is there twice for a moment, under the same name. */
+static bool is_own_child(const struct process *procs, size_t count, const struct process *p)
+{
+	for (size_t i = 0; i < count; i++)
+		if (procs[i].pid == p->parent && procs[i].kind == p->kind)
+			return true;
+	return false;
+}
+
 struct daemon *daemons_list(const struct site *s, const struct conf *c, size_t *ret_count)
 {
 	struct daemon *list = ARENA_ARRAY(s->arena, struct daemon, c->node_count + 1);
@@ -39,6 +48,8 @@ struct daemon *daemons_list(const struct site *s, const struct conf *c, size_t *
 	}
 	*ret_count = c->node_count + 1;
 	for (size_t p = 0; p < running; p++) {
+		if (is_own_child(procs, running, &procs[p]))
+			continue;
 		if (procs[p].kind == PROCESS_CONTROLLER)
 			list[0].pid = procs[p].pid;
 		for (size_t i = 1; procs[p].kind == PROCESS_NODE && i < *ret_count; i++)
