@@ -263,6 +263,55 @@ static void fit_agrees_with_brute_force(void **state)
 	assert_true(found > 20000);
 }
 
+static bool fits(const struct sched_view *v, const struct demand *d, bool as_if_idle, struct arena *a)
+{
+	struct bitset all;
+	struct pool pool;
+	struct fit fit = {};
+	bitset_init_in(&all, v->node_count, a);
+	bitset_fill(&all);
+	pool_init(&pool, v, as_if_idle, a);
+	bool ok = fit_find(&pool, d, &(struct fit_scope){ &all, NULL }, a, &fit) == FIT_OK;
+	pool_done(&pool);
+	return ok;
+}
+
+static void what_could_ever_run_does_not_depend_on_what_runs(void **state)
+{
+	(void)state;
+	uint32_t found = 0;
+	for (uint64_t round = 1; round <= 5000; round++) {
+		uint64_t seed = round * 0x9E3779B97F4A7C15u;
+		AUTO_ARENA struct arena *a = arena_new();
+		uint32_t count = 1 + (uint32_t)draw(&seed, 5);
+		const struct node **busy = ARENA_ARRAY(a, const struct node *, count);
+		const struct node **idle = ARENA_ARRAY(a, const struct node *, count);
+		for (uint32_t i = 0; i < count; i++) {
+			struct node *n = arena_dup(a, random_node(i, a, &seed), sizeof(*n));
+			busy[i] = arena_dup(a, n, sizeof(*n));
+			if (n->job_count && draw(&seed, 2))
+				((struct node *)busy[i])->exclusive_job = 7;
+			n->drain = false;
+			n->job_count = 0;
+			n->used_mem_mib = 0;
+			bitset_init_in(&n->used_cores, n->conf.cpus, a);
+			n->gres = arena_dup(a, n->gres, n->n_gres * sizeof(*n->gres));
+			for (uint32_t g = 0; g < n->n_gres; g++)
+				bitset_init_in(&n->gres[g].used, (uint32_t)n->gres[g].count, a);
+			idle[i] = n;
+		}
+		struct resource_request r = random_request(a, &seed);
+		struct demand d;
+		if (demand_from(&r, &d, NULL) < 0)
+			continue;
+		bool ever = fits(&(struct sched_view){ .nodes = busy, .node_count = count }, &d, true, a);
+		bool now = fits(&(struct sched_view){ .nodes = idle, .node_count = count }, &d, false, a);
+		assert_int_equal(ever, now);
+		found += ever;
+	}
+	assert_true(found > 1000);
+}
+
 static void tasks_are_spread_evenly(void **state)
 {
 	(void)state;
@@ -305,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fit_agrees_with_brute_force),
+		cmocka_unit_test(what_could_ever_run_does_not_depend_on_what_runs),
 		cmocka_unit_test(tasks_are_spread_evenly),
 		cmocka_unit_test(ranks_cover_every_task_once),
 	};
