@@ -154,7 +154,7 @@ def test_without_munged(cluster, munged):
 def test_daemons_wait_for_munged(cluster, munged):
     munged.stop()
     cluster.kill("slurmd-node1", 15)
-    assert cluster.run("slurmd", "-f", cluster.conf, "-N", "node1", leaks=True).code == 0
+    assert cluster.run("slurmd", "-f", cluster.conf, "-N", "node1").code == 0
     until(lambda: re.search(r"(?i)munge.*socket", cluster.log("slurmd-node1.log")), what="the reason in the node's log")
     munged.start()
     until(lambda: cluster.ok("sinfo", "-h", "-o", "%D %T").split() == ["2", "idle"], what="the node to be back")

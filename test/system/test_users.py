@@ -409,9 +409,9 @@ def site(users):
 def split(site, bob):
     """The same, running: started by root, whom the controller leaves behind."""
     if not site.alive():
-        assert site.run("slurmctld", "-f", site.conf, leaks=True).code == 0
+        assert site.run("slurmctld", "-f", site.conf).code == 0
         for name in ("node1", "node2"):
-            assert site.run("slurmd", "-f", site.conf, "-N", name, leaks=True).code == 0
+            assert site.run("slurmd", "-f", site.conf, "-N", name).code == 0
     until(lambda: set(site.ok("sinfo", "-h", "-N", "-o", "%T").split()) == {"idle"}, what="idle nodes")
     return site
 
@@ -459,7 +459,7 @@ def test_slurm_user_starts_the_controller_itself(split, alice, bob):
     split.kill("slurmctld", 15)
     done = split.run("slurmctld", "-f", split.conf, user=alice)
     assert done.code == 1 and "slurmctld" in done.err and ("SlurmUser" in done.err or "pid" in done.err), done
-    done = split.run("slurmctld", "-f", split.conf, user=bob, leaks=True)
+    done = split.run("slurmctld", "-f", split.conf, user=bob)
     assert done.code == 0, done
     (alice.home / "go-on").touch()
     assert split.wait_done(job_id)["ExitCode"] == "4:0"
@@ -505,4 +505,4 @@ def test_nodes_obey_no_controller_of_somebody_else(split, alice, bob):
     logs = [split.log(f"slurmd-node{i}.log") for i in (1, 2)]
     until(lambda: any(f"is uid {alice.uid} and not the controller" in split.log(f"slurmd-node{i}.log") for i in (1, 2)),
           what=f"the reason in a log: {logs}")
-    assert split.run("slurmctld", "-f", split.conf, user=bob, leaks=True).code == 0
+    assert split.run("slurmctld", "-f", split.conf, user=bob).code == 0
