@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/internal.h"
+#include "sched/topo_set.h"
 
 #include <assert.h>
 #include <string.h>
@@ -67,6 +68,7 @@ void cluster_done(struct cluster *c)
 	vec_done(&c->ended);
 	vec_done(&c->views);
 	vec_done(&c->retired);
+	topo_set_unref(c->topologies);
 }
 
 /* ---- looking up -------------------------------------------------------------------------------- */
@@ -440,6 +442,12 @@ void cluster_set_load(struct cluster *c, uint32_t node, double cpu_load, uint64_
 	edit->last_response = now;
 }
 
+void cluster_set_topologies(struct cluster *c, struct topo_set *take)
+{
+	topo_set_unref(c->topologies);
+	c->topologies = take;
+}
+
 /* ---- views ------------------------------------------------------------------------------------- */
 
 static const struct partition *const *partition_list(const struct cluster *c, struct arena *a)
@@ -466,6 +474,10 @@ void cluster_look(const struct cluster *c, usec_t now, struct arena *a, struct s
 				    .partitions = partition_list(c, a),
 				    .partition_count = (uint32_t)c->partitions.count,
 				    .unexplained = c->unexplained };
+	if (c->topologies) {
+		ret->topologies = (const struct topology *const *)c->topologies->at;
+		ret->topology_count = c->topologies->count;
+	}
 }
 
 static void view_pending(const struct cluster *c, struct view *v)
@@ -510,6 +522,7 @@ struct view *cluster_view(struct cluster *c, unsigned parts, usec_t now)
 		view_jobs(c, v);
 	if (parts & VIEW_BLOBS)
 		view_blobs(c, v);
+	v->topologies = topo_set_ref(c->topologies);
 	v->next_job_id = c->next_job_id;
 	v->epoch = c->epoch++;
 	vec_push(&c->views, v);
@@ -541,6 +554,7 @@ void cluster_view_release(struct cluster *c, struct view *v)
 	}
 	for (uint32_t i = 0; i < v->blob_count; i++)
 		blob_unref(c, v->blobs[i]->id);
+	topo_set_unref(v->topologies);
 	arena_free(v->arena);
 	free_retired(c);
 }

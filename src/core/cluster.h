@@ -69,6 +69,7 @@ struct ended {
 	uint32_t id;
 };
 
+struct topo_set;
 struct view;
 
 struct cluster {
@@ -88,6 +89,7 @@ struct cluster {
 	uint64_t epoch;
 	VEC(struct view *) views;
 	VEC(struct retired) retired;
+	struct topo_set *topologies; /* of the configuration, like settings; NULL: flat */
 };
 
 void cluster_init(struct cluster *c);
@@ -117,6 +119,8 @@ int alloc_position(const struct node_alloc *alloc, uint32_t count, uint32_t node
 void cluster_set_reason(struct cluster *c, uint32_t job_id, enum job_reason reason);
 void cluster_set_link(struct cluster *c, uint32_t node, bool up, usec_t now);
 void cluster_set_load(struct cluster *c, uint32_t node, double cpu_load, uint64_t free_mem_mib, usec_t now);
+/* Takes the set over; views go on showing the one they were taken with. */
+void cluster_set_topologies(struct cluster *c, struct topo_set *take);
 
 /* For apply(): a writable record, copied first when a view shows it. */
 struct job *cluster_edit_job(struct cluster *c, uint32_t id);
@@ -132,6 +136,7 @@ struct view {
 	const struct blob *const *blobs; /* only with VIEW_BLOBS */
 	uint32_t blob_count;
 	uint64_t epoch;
+	struct topo_set *topologies; /* held */
 	struct arena *arena;
 };
 enum view_parts { VIEW_PENDING = 1, VIEW_JOBS = 2, VIEW_BLOBS = 4 };

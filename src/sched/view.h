@@ -8,6 +8,8 @@
 #include "schema/job.h"
 #include "schema/node.h"
 
+struct topology;
+
 struct sched_view {
 	usec_t now;
 	const struct node *const *nodes; /* by node index; NULL where there is none */
@@ -17,6 +19,10 @@ struct sched_view {
 	const struct job *const *pending; /* in the order in which they should start */
 	uint32_t pending_count;
 	uint32_t unexplained; /* pending jobs whose reason is still None */
+	const struct topology *const *topologies;
+	uint32_t topology_count;
 };
 
 const struct partition *view_partition(const struct sched_view *v, const char *name);
+/* The one that the partition names, else the default; NULL, which is flat, when there is none. */
+const struct topology *view_topology(const struct sched_view *v, const struct partition *p);
