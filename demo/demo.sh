@@ -9,7 +9,11 @@ bin=${MUSTER_BIN:-$top/build/bin}
 if [ -t 1 ]; then bold=$'\e[1m' dim=$'\e[2m' off=$'\e[0m'; else bold='' dim='' off=''; fi
 say() { printf '\n%s%s%s\n' "$dim" "# $*" "$off"; }
 show() {
-	printf '%s$ %s%s\n' "$bold" "$*" "$off"
+	local word line=
+	for word; do
+		case $word in *' '*) line+=" \"$word\"" ;; *) line+=" $word" ;; esac
+	done
+	printf '%s$%s%s\n' "$bold" "$line" "$off"
 	"$@"
 }
 
@@ -44,7 +48,7 @@ show sinfo
 while [ -n "$(squeue -h -j "$job")" ]; do sleep 0.1; done
 
 say "its output: every rank with its node and its GPU"
-show sort -k2,2n train.out
+show sort -s -k1,1 -k2,2n train.out
 show squeue
 
 say "and down"
