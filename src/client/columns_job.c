@@ -70,6 +70,11 @@ VALUE(licenses)
 	put_text(j->spec.request.licenses, out);
 }
 
+VALUE(licenses_alloc)
+{
+	put_text(j->licenses_alloc, out);
+}
+
 VALUE(name)
 {
 	put_text(j->spec.name, out);
@@ -585,6 +590,7 @@ static const struct job_value job_values[] = {
 	[COLUMN_VALUE_JOB_ID] = { NULL, job_id_number },
 	[COLUMN_VALUE_LAST_SCHED_EVAL] = { last_sched_eval },
 	[COLUMN_VALUE_LICENSES] = { licenses },
+	[COLUMN_VALUE_LICENSES_ALLOC] = { licenses_alloc },
 	[COLUMN_VALUE_MAX_NODES] = { NULL, max_nodes_number },
 	[COLUMN_VALUE_MEM_PER_TRES] = { mem_per_tres },
 	[COLUMN_VALUE_MIN_CPUS] = { NULL, min_cpus_number },

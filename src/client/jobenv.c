@@ -128,7 +128,8 @@ static bool value_dependency(const struct source *s, struct buf *out)
 
 static bool value_licenses(const struct source *s, struct buf *out)
 {
-	return put_text(out, s->request->licenses);
+	const char *given = s->j->job->licenses_alloc; /* of alternatives the one it got */
+	return put_text(out, str_empty(given) ? s->request->licenses : given);
 }
 
 static bool value_wckey(const struct source *s, struct buf *out)

@@ -7,6 +7,7 @@
 struct buf;
 struct job;
 struct job_step;
+struct license;
 struct node;
 struct partition;
 struct show_context;
@@ -23,6 +24,7 @@ void show_job(const struct job *j, const struct show_context *c, const struct no
 void show_step(const struct job_step *s, const struct show_context *c, struct buf *out);
 void show_node(const struct node *n, const struct show_context *c, struct buf *out);
 void show_partition(const struct partition *p, const struct show_context *c, struct buf *out);
+void show_license(const struct license *l, const struct show_context *c, struct buf *out);
 /* Only the switch `unit`, only those above `node`; NULL is any.  Returns how many were shown. */
 uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit,
 		       const char *node, struct buf *out);

@@ -242,7 +242,8 @@ static void show_wishes(const struct job *j, const struct show_context *c, struc
 		   r->oversubscribe ? "YES" : "NO", enum_text(&exclusive_kind_enum, r->exclusive),
 		   r->contiguous);
 	put_key(" Licenses=", r->licenses, out);
-	buf_puts(out, " LicensesAlloc=(null) Network=(null)");
+	put_key(" LicensesAlloc=", j->licenses_alloc, out);
+	buf_puts(out, " Network=(null)");
 }
 
 static void show_text(const struct show_context *c, const char *key, const char *value,

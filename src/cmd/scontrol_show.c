@@ -180,6 +180,24 @@ static void show_partitions(struct scontrol *s, const char *value, int argc, cha
 		scontrol_fail(s, "Partition %s not found", value);
 }
 
+static void show_licenses(struct scontrol *s, const char *value, int argc, char **argv)
+{
+	struct license_query query = { .name = (char *)(uintptr_t)value };
+	struct license_report list = {};
+	struct error err = {};
+	(void)argc, (void)argv;
+	if (s->ask->call(s->ask, MSG_LICENSE_QUERY, &query, &list, 0, &err) < 0) {
+		scontrol_fail(s, "slurm_load_licenses error: %s", err.text);
+		return;
+	}
+	for (uint32_t i = 0; i < list.n_licenses; i++)
+		show_license(&list.licenses[i], &s->context, &s->ask->out);
+	if (!list.n_licenses && value)
+		scontrol_fail(s, "License %s not found", value);
+	else if (!list.n_licenses)
+		buf_puts(&s->ask->out, "No licenses configured in Slurm.\n");
+}
+
 static void show_config(struct scontrol *s, const char *value, int argc, char **argv)
 {
 	struct empty body = {};
@@ -248,6 +266,7 @@ static const struct entity {
 	{ "hostnames", show_hostnames, false },
 	{ "hostlist", show_hostlist, false },
 	{ "hostlistsorted", show_hostlistsorted, false },
+	{ "licenses", show_licenses, false },
 	{ "topology", show_topology_words, true },
 	{ "daemons", show_daemons, false },
 	{ "aliases", NULL, false },
@@ -256,7 +275,6 @@ static const struct entity {
 	{ "burstbuffer", NULL, false },
 	{ "dwstat", NULL, false },
 	{ "federations", NULL, false },
-	{ "licenses", NULL, false },
 	{ "reservations", NULL, false },
 	{ "slurmd", NULL, false },
 	{ "topoconf", NULL, false },

@@ -253,6 +253,7 @@ static void load_all(struct loader *ld)
 	endpoint_join(ld);
 	if (ld->client)
 		return;
+	policy_check(ld);
 	nodes_join(ld);
 	if (!ld->errors.count)
 		partitions_join(ld);

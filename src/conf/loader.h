@@ -124,4 +124,5 @@ void gres_load(struct loader *ld);
 /* Gres= of a NodeName line: readable, and of kinds that GresTypes names. */
 void gres_check_node(struct loader *ld, const char *where, const char *gres);
 void topology_load(struct loader *ld);
+void policy_check(struct loader *ld); /* licences and what else steers scheduling */
 void endpoint_join(struct loader *ld); /* controllers and auth paths */

@@ -199,6 +199,8 @@ static void apply_job_submitted(struct cluster *c, const struct job_submitted *e
 	job_insert(c, j);
 	if (j->id >= c->next_job_id)
 		c->next_job_id = j->id + 1;
+	if (job_is_active(j))
+		licenses_mark(c, j, true);
 	for (uint32_t i = 0; i < j->n_alloc; i++) {
 		if (j->alloc[i].clean || !job_is_active(j))
 			continue;
@@ -308,6 +310,8 @@ static void apply_job_started(struct cluster *c, const struct job_started *ev)
 	set_text(&j->partition, ev->partition);
 	set_text(&j->node_list, ev->node_list);
 	set_text(&j->batch_host, ev->batch_host);
+	set_text(&j->licenses_alloc, ev->licenses);
+	licenses_mark(c, j, true);
 	copy_alloc(&j->alloc, &j->n_alloc, ev->alloc, ev->n_alloc);
 	if (j->spec.batch)
 		add_batch_step(c, j, ev);
@@ -332,6 +336,7 @@ static void drop_steps(struct cluster *c, struct job *j)
 static void job_over(struct cluster *c, struct job *j)
 {
 	j->completing = false;
+	licenses_mark(c, j, false);
 	drop_steps(c, j);
 	map_remove(&c->active, j->id);
 	ended_add(c, j);
@@ -388,6 +393,7 @@ static void apply_job_requeued(struct cluster *c, const struct job_requeued *ev)
 	drop_alloc(&j->alloc, &j->n_alloc);
 	set_text(&j->node_list, NULL);
 	set_text(&j->batch_host, NULL);
+	set_text(&j->licenses_alloc, NULL);
 	j->state = JOB_STATE_PENDING;
 	j->reason = JOB_REASON_NONE;
 	j->attempt = ev->attempt;

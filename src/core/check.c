@@ -6,12 +6,16 @@
  *   C2  a job is in exactly the indexes that its state asks for, and the queue is sorted;
  *   C3  a job that runs has nodes, one that waits has none, one that is over holds none;
  *   C4  a step lives inside its job's nodes, CPUs and devices;
- *   C5  ids are unique and below next_job_id; tokens lead to their jobs. */
+ *   C5  as many of a licence are used as the jobs that hold nodes took, and never more than there are,
+ *       unless the configuration was changed under them;
+ *   C6  ids are unique and below next_job_id; tokens lead to their jobs. */
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/cluster.h"
 #include "core/internal.h"
+#include "text/licenses.h"
 
 #include <stdlib.h>
 
@@ -161,6 +165,32 @@ static void check_queue(const struct cluster *c, uint32_t pending)
 	CHECK(unexplained == c->unexplained, "queue", unexplained);
 }
 
+static uint64_t held_by(const struct job *j, const char *name, struct arena *a)
+{
+	struct license_list l = {};
+	uint64_t total = 0;
+	if (str_empty(j->licenses_alloc))
+		return 0;
+	CHECK(licenses_parse(j->licenses_alloc, a, &l, NULL) == 0 && !l.any, "job", j->id);
+	for (uint32_t i = 0; i < l.count; i++)
+		total += str_eq(l.at[i].name, name) ? l.at[i].count : 0;
+	return total;
+}
+
+static void check_licenses(const struct cluster *c)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	for (size_t k = 0; k < c->licenses.count; k++) {
+		const struct license_entry *have = &c->licenses.at[k];
+		uint64_t used = 0;
+		const struct job_entry *e;
+		for (size_t i = 0; (e = map_next(&c->active, &i));)
+			used += held_by(&e->job, have->license.name, a);
+		CHECK(used == have->license.used, "license", (uint32_t)k);
+		CHECK(have->over || used <= have->license.total, "license", (uint32_t)k);
+	}
+}
+
 void cluster_check(const struct cluster *c)
 {
 	uint32_t pending = 0, active = 0;
@@ -173,4 +203,5 @@ void cluster_check(const struct cluster *c)
 	CHECK(active == c->active.count, "active", active);
 	check_queue(c, pending);
 	check_nodes(c);
+	check_licenses(c);
 }

@@ -62,6 +62,7 @@ void cluster_done(struct cluster *c)
 	map_done(&c->tokens);
 	map_done(&c->blobs);
 	map_done(&c->node_names);
+	licenses_done(c);
 	vec_done(&c->nodes);
 	vec_done(&c->partitions);
 	vec_done(&c->pending);
@@ -473,6 +474,8 @@ void cluster_look(const struct cluster *c, usec_t now, struct arena *a, struct s
 				    .node_count = (uint32_t)c->nodes.count,
 				    .partitions = partition_list(c, a),
 				    .partition_count = (uint32_t)c->partitions.count,
+				    .licenses = licenses_look(c, a),
+				    .license_count = (uint32_t)c->licenses.count,
 				    .unexplained = c->unexplained };
 	if (c->topologies) {
 		ret->topologies = (const struct topology *const *)c->topologies->at;

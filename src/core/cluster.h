@@ -58,6 +58,11 @@ struct queue_entry {
 	struct job *job;
 };
 
+struct license_entry {
+	struct license license;
+	bool over; /* more are used than there are: jobs hold them that started under another total */
+};
+
 struct retired {
 	void *entry;
 	const struct record *record;
@@ -82,6 +87,7 @@ struct cluster {
 	struct map node_names;                    /* name -> node_entry */
 	VEC(struct node_entry *) nodes;           /* by index */
 	VEC(struct partition_entry *) partitions; /* in the order of the configuration */
+	VEC(struct license_entry) licenses;       /* in the order of the configuration */
 	VEC(struct queue_entry) pending;          /* sorted: who starts next */
 	VEC(struct ended) ended;                  /* oldest first, from ended_head on */
 	size_t ended_head;
@@ -121,6 +127,13 @@ void cluster_set_link(struct cluster *c, uint32_t node, bool up, usec_t now);
 void cluster_set_load(struct cluster *c, uint32_t node, double cpu_load, uint64_t free_mem_mib, usec_t now);
 /* Takes the set over; views go on showing the one they were taken with. */
 void cluster_set_topologies(struct cluster *c, struct topo_set *take);
+
+/* licenses.c: how many there are; from the configuration, as settings are. */
+struct license_list;
+void cluster_set_licenses(struct cluster *c, const struct license_list *totals);
+const struct license *cluster_license(const struct cluster *c, const char *name); /* NULL: unknown */
+/* Could a job take these (name:count,...) now? */
+bool cluster_licenses_free(const struct cluster *c, const char *wanted, struct arena *a);
 
 /* For apply(): a writable record, copied first when a view shows it. */
 struct job *cluster_edit_job(struct cluster *c, uint32_t id);

@@ -19,6 +19,11 @@ struct node *node_insert(struct cluster *c, uint32_t index, const char *name);
 void blob_ref(struct cluster *c, uint64_t id);
 void blob_unref(struct cluster *c, uint64_t id);
 
+/* licenses.c: what a job holds is counted as used, or no longer. */
+void licenses_mark(struct cluster *c, const struct job *j, bool take);
+const struct license *licenses_look(const struct cluster *c, struct arena *a);
+void licenses_done(struct cluster *c);
+
 /* What a job has on a node is marked as used, or as free again. */
 void node_take(struct cluster *c, const struct job *j, const struct node_alloc *a);
 void node_give(struct cluster *c, const struct job *j, const struct node_alloc *a);

@@ -79,6 +79,9 @@ int decide_start(const struct cluster *c, const struct plan_start *p, uint64_t c
 		if (!still_free(c, j, &p->fit.alloc[i]))
 			return -ESTALE;
 
+	if (!cluster_licenses_free(c, p->licenses, out->arena))
+		return -ESTALE;
+
 	uint32_t id = j->id;
 	if (p->has_task) {
 		id = is_last_task(j) ? j->id : c->next_job_id;
@@ -95,6 +98,7 @@ int decide_start(const struct cluster *c, const struct plan_start *p, uint64_t c
 	ev->end_time = j->time_limit ? now + j->time_limit : 0;
 	ev->batch_host = cluster_node(c, p->fit.alloc[0].node)->conf.name;
 	ev->cookie = cookie;
+	ev->licenses = p->licenses ? arena_strdup(out->arena, p->licenses) : NULL;
 	ev->ntasks = p->fit.ntasks;
 	ev->cpus_per_task = p->cpus_per_task;
 	if (j->spec.batch)

@@ -12,6 +12,7 @@
 #include "sched/plan.h"
 #include "text/hostlist.h"
 #include "text/idset.h"
+#include "text/licenses.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,7 +48,6 @@ static int refuse_missing(struct accept *a)
 		{ !str_empty(s->mail_type), "--mail-type" },
 		{ !str_empty(s->wckey), "--wckey" },
 		{ s->no_kill, "--no-kill" },
-		{ !str_empty(r->licenses), "--licenses" },
 		{ r->n_gres_per_socket > 0, "--gpus-per-socket" },
 		{ r->has_ntasks_per_gpu, "--ntasks-per-gpu" },
 		{ r->contiguous, "--contiguous" },
@@ -201,6 +201,31 @@ static int check_feature_names(struct accept *a, const char *constraint)
 	return 0;
 }
 
+/* Those asked for exist, and so many of them: all, or of alternatives at least one. */
+static int check_licenses(struct accept *a, const char *wanted)
+{
+	struct license_list l;
+	bool possible = false;
+	if (str_empty(wanted))
+		return 0;
+	if (licenses_parse(wanted, a->out->arena, &l, a->err) < 0)
+		return error_wrap(a->err, -E_INVALID_LICENSES, "%s",
+				  enum_text(&error_code_enum, E_INVALID_LICENSES));
+	for (uint32_t i = 0; i < l.count; i++) {
+		const struct license *have = cluster_license(a->c, l.at[i].name);
+		if (!have)
+			return error_set(a->err, -E_INVALID_LICENSES, "%s: there is no license '%s'",
+					 enum_text(&error_code_enum, E_INVALID_LICENSES), l.at[i].name);
+		possible |= l.at[i].count <= have->total;
+		if (l.at[i].count > have->total && (!l.any || (i + 1 == l.count && !possible)))
+			return error_set(a->err, -E_INVALID_LICENSES, "%s: %llu of license '%s' asked for, there are %llu",
+					 enum_text(&error_code_enum, E_INVALID_LICENSES),
+					 (unsigned long long)l.at[i].count, l.at[i].name,
+					 (unsigned long long)have->total);
+	}
+	return 0;
+}
+
 static void default_memory(struct accept *a, const struct partition *p, struct resource_request *r)
 {
 	const struct settings *set = &a->c->settings;
@@ -235,6 +260,8 @@ static int check_request(struct accept *a)
 		return error_set(a->err, -E_INVALID_GRES, "%s: %s needs a request for GPUs",
 				 enum_text(&error_code_enum, E_INVALID_GRES),
 				 r->has_cpus_per_gpu ? "--cpus-per-gpu" : "--mem-per-gpu");
+	if ((e = check_licenses(a, r->licenses)) < 0)
+		return e;
 	return check_feature_names(a, r->constraint);
 }
 

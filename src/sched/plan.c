@@ -5,6 +5,8 @@
  * again (equal signatures), and the walk ends when every partition is kept, unless some job has not
  * yet been given a reason.
  *
+ * A job that lacks licences waits for them and holds no nodes meanwhile.
+ *
  * A pending array is one entry: its tasks are started one after the other until one does not fit or
  * its %limit is reached. */
 #include "sched/plan.h"
@@ -16,6 +18,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "sched/demand.h"
+#include "sched/licenses.h"
 #include "sched/pool.h"
 #include "sched/view.h"
 
@@ -25,6 +28,7 @@ struct pass {
 	const struct sched_view *v;
 	struct arena *arena;
 	struct pool pool;
+	struct license_pool licenses;
 	struct bitset kept;          /* nodes held for a job ahead */
 	struct bitset partition_kept; /* partitions by position in the view */
 	struct map failed;           /* signature ^ partition -> tried in this pass and did not fit */
@@ -96,18 +100,12 @@ static enum fit_result try_fit(struct pass *s, const struct job *j, const struct
 	return r;
 }
 
-static void start(struct pass *s, const struct job *j, const struct partition *p, const struct fit *fit,
-		  uint32_t cpus_per_task, const uint32_t *task)
+static void start(struct pass *s, const struct plan_start *found)
 {
-	for (uint32_t i = 0; i < fit->count; i++)
-		pool_take(&s->pool, &fit->alloc[i]);
-	struct plan_start found = { .job_id = j->id,
-				    .has_task = task != NULL,
-				    .task_id = task ? *task : 0,
-				    .partition = p->conf.name,
-				    .fit = *fit,
-				    .cpus_per_task = cpus_per_task };
-	vec_push(&s->starts, found);
+	for (uint32_t i = 0; i < found->fit.count; i++)
+		pool_take(&s->pool, &found->fit.alloc[i]);
+	license_pool_take(&s->licenses, found->licenses);
+	vec_push(&s->starts, *found);
 }
 
 /* Starts what fits of the job in one partition; on return `*ret_done` says whether nothing is left
@@ -126,16 +124,20 @@ static enum job_reason start_in(struct pass *s, const struct job *j, const struc
 		task = j->array_tasks[0].first;
 	}
 	for (; left > 0; left--) {
-		struct fit fit = {};
-		uint32_t cpus_per_task;
+		struct plan_start found = { .job_id = j->id,
+					    .has_task = j->n_array_tasks != 0,
+					    .task_id = task,
+					    .partition = p->conf.name };
 		if (running >= limit)
 			return JOB_REASON_ARRAY_TASK_LIMIT;
 		if (s->tried >= s->budget)
 			return JOB_REASON_PRIORITY;
-		enum fit_result r = try_fit(s, j, p, &fit, &cpus_per_task);
+		if (!license_pool_find(&s->licenses, j->spec.request.licenses, &found.licenses))
+			return JOB_REASON_LICENSES;
+		enum fit_result r = try_fit(s, j, p, &found.fit, &found.cpus_per_task);
 		if (r != FIT_OK)
 			return r == FIT_REQUIRED_DOWN ? JOB_REASON_REQ_NODE_NOT_AVAIL : JOB_REASON_RESOURCES;
-		start(s, j, p, &fit, cpus_per_task, j->n_array_tasks ? &task : NULL);
+		start(s, &found);
 		running++;
 		if (j->n_array_tasks && task == j->array_tasks[range].last && left > 1)
 			task = j->array_tasks[++range].first;
@@ -209,6 +211,7 @@ void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, str
 {
 	struct pass s = { .v = v, .arena = a, .budget = budget };
 	pool_init(&s.pool, v, false, a);
+	license_pool_init(&s.licenses, v, a);
 	bitset_init_in(&s.kept, v->node_count, a);
 	bitset_init_in(&s.partition_kept, v->partition_count, a);
 	walk(&s);

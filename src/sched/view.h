@@ -18,6 +18,8 @@ struct sched_view {
 	uint32_t partition_count;
 	const struct job *const *pending; /* in the order in which they should start */
 	uint32_t pending_count;
+	const struct license *licenses;
+	uint32_t license_count;
 	uint32_t unexplained; /* pending jobs whose reason is still None */
 	const struct topology *const *topologies;
 	uint32_t topology_count;

@@ -27,7 +27,7 @@ static void write_conf(struct cast *c)
 		 "ClusterName=sim\nSlurmctldHost=control\nSlurmctldPort=6817\nSlurmUser=root\nAuthType=auth/slurm\n"
 		 "AuthInfo=socket=/run/auth.sock,key=%s\nStateSaveLocation=/state\nSlurmdSpoolDir=/spool/%%n\n"
 		 "SlurmdParameters=config_overrides\nReturnToService=2\nSlurmdTimeout=60\nKillWait=2\nMinJobAge=10000000\n"
-		 "MaxBatchRequeue=1000\nDefMemPerCPU=10\n"
+		 "MaxBatchRequeue=1000\nDefMemPerCPU=10\nLicenses=sim:3\n"
 		 "NodeName=n[1-%u] CPUs=4 Sockets=1 CoresPerSocket=4 RealMemory=1000\n"
 		 "PartitionName=main Nodes=ALL Default=YES\n",
 		 c->key_path, c->node_count);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "host/loop.h"
 #include "slurmctld/ctld.h"
+#include "text/licenses.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +28,14 @@ static void set_settings(struct settings *to, const struct slurm_conf *from)
 				 .def_mem_per_node = from->def_mem_per_node_mib,
 				 .enforce_part_limits = !str_ieq(from->enforce_part_limits, "NO") };
 	snprintf(to->gres_types, sizeof(to->gres_types), "%s", from->gres_types ? from->gres_types : "");
+}
+
+/* The configuration was checked when it was loaded. */
+static void set_licenses(struct cluster *c, const struct slurm_conf *from, struct arena *a)
+{
+	struct license_list totals = {};
+	if (licenses_parse_totals(from->licenses ? from->licenses : "", a, &totals, NULL) == 0)
+		cluster_set_licenses(c, &totals);
 }
 
 static int describe_nodes(const struct conf *conf, struct arena *a, struct configured_node **ret,
@@ -66,6 +75,7 @@ int ctld_configure(struct ctld *s, struct conf *conf, struct error *err)
 		return e;
 	}
 	set_settings(&s->cluster.settings, &conf->main);
+	set_licenses(&s->cluster, &conf->main, turn);
 	if (s->cluster.next_job_id < conf->main.first_job_id)
 		decision_event(&d, EVENT_COUNTERS)->counters.next_job_id = conf->main.first_job_id;
 	ctld_commit(s, &d);

@@ -159,6 +159,7 @@ void waits_drop(struct ctld *s); /* refuse all: stopping */
 void read_jobs(struct ctld *s, struct request *r);
 void read_nodes(struct ctld *s, struct request *r);
 void read_partitions(struct ctld *s, struct request *r);
+void read_licenses(struct ctld *s, struct request *q);
 void read_conf(struct ctld *s, struct request *r);
 
 /* configure.c */

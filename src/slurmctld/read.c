@@ -242,6 +242,26 @@ void read_partitions(struct ctld *s, struct request *q)
 	ctld_work(s, work, done, r);
 }
 
+/* ---- licences ----------------------------------------------------------------------------------- */
+
+static void encode_licenses(struct reading *r)
+{
+	const struct license_query *body = r->request->body;
+	const struct sched_view *v = &r->view->sched;
+	uint32_t tag = record_field(&license_report_record, "licenses")->tag;
+	for (uint32_t i = 0; i < v->license_count; i++)
+		if (str_empty(body->name) || str_eq(body->name, v->licenses[i].name))
+			record_encode_item(tag, &license_record, &v->licenses[i], NULL, &r->body);
+	struct license_report rest = { .time = v->now, .position = r->position };
+	record_encode(&license_report_record, &rest, &r->body);
+}
+
+void read_licenses(struct ctld *s, struct request *q)
+{
+	struct reading *r = reading_new(s, q, 0, encode_licenses);
+	ctld_work(s, work, done, r);
+}
+
 /* ---- configuration ----------------------------------------------------------------------------- */
 
 void read_conf(struct ctld *s, struct request *q)

@@ -230,6 +230,7 @@ static const serve_fn handlers[MSG_COUNT] = {
 	[MSG_JOB_QUERY] = read_jobs,
 	[MSG_NODE_QUERY] = read_nodes,
 	[MSG_PARTITION_QUERY] = read_partitions,
+	[MSG_LICENSE_QUERY] = read_licenses,
 	[MSG_CONF_QUERY] = read_conf,
 	[MSG_CANCEL] = serve_cancel,
 	[MSG_JOB_UPDATE] = serve_job_update,

@@ -56,6 +56,7 @@ static const struct {
 	{ "SlurmctldHost=a,b", "SlurmctldHost=a,b: not a host: write NAME or NAME(ADDRESS), one a line" },
 	{ "SlurmctldHost=a()", "SlurmctldHost=a(): not a host: write NAME or NAME(ADDRESS), one a line" },
 	{ "AuthInfo=sokcet=/x", "AuthInfo=sokcet: not known: write socket=PATH or key=PATH" },
+	{ "Licenses=a:x", "Licenses=a:x: license 'a': 'x' is no count, want name:count" },
 	{ "stray", "'stray' is not Key=Value" },
 	{ "PartitionName=p MaxTime=1h",
 	  "MaxTime=1h: not a time: write minutes, m:s, h:m:s, d-h, d-h:m or d-h:m:s, or UNLIMITED" },

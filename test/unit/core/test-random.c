@@ -84,6 +84,10 @@ static void snapshot_leads_to_the_same(struct world *w)
 		b.last_busy = a.last_busy;
 		assert_same(&node_record, &a, &b);
 	}
+	for (uint32_t i = 0; i < v->sched.license_count; i++) {
+		const struct license *a = &v->sched.licenses[i], *b = cluster_license(&copy, a->name);
+		assert_int_equal(a->used, b ? b->used : 0);
+	}
 	cluster_view_release(&w->c, v);
 	cluster_done(&copy);
 }
@@ -113,6 +117,9 @@ static void submit(struct world *w)
 		s.request.exclusive = EXCLUSIVE_KIND_NODE;
 	if (world_draw(w, 5) == 0)
 		s.hold = true;
+	static char and[] = "a:2,b", or[] = "a|b:2";
+	if (world_draw(w, 3) == 0)
+		s.request.licenses = world_draw(w, 2) ? and : or;
 	s.nice = (int64_t)world_draw(w, 1000);
 	if (world_draw(w, 6) == 0)
 		s.batch = false;
@@ -221,16 +228,24 @@ static void tick(struct world *w)
 	world_commit(w, &d);
 }
 
+static void change_licenses(struct world *w)
+{
+	static const char *const totals[] = { "a:4,b:3", "a:4,b:3", "a:2,b:1", "b:5" };
+	if (world_draw(w, 20) == 0)
+		world_licenses(w, totals[world_draw(w, ARRAY_COUNT(totals))]);
+}
+
 static void anything_may_happen(void **state)
 {
 	(void)state;
 	void (*const moves[])(struct world *) = { submit,	submit,	   finish_something, finish_something,
 						  cancel_something, step_somewhere, change_nodes, hold_or_change,
-						  tick };
+						  change_licenses,  tick };
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct world w;
 		struct look looks[3] = {};
 		world_init(&w, NODES, 4, 2);
+		world_licenses(&w, "a:4,b:3");
 		w.seed = seed * 2654435761u;
 		for (int i = 0; i < STEPS; i++) {
 			struct look *l = &looks[world_draw(&w, ARRAY_COUNT(looks))];

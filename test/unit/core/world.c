@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "sched/layout.h"
+#include "text/licenses.h"
 
 #include <stdio.h>
 
@@ -91,6 +92,16 @@ void world_init(struct world *w, uint32_t nodes, uint32_t cpus, uint32_t gpus)
 	configure(w, nodes, cpus, gpus);
 	for (uint32_t i = 0; i < nodes; i++)
 		world_register(w, i, "boot-1");
+}
+
+void world_licenses(struct world *w, const char *totals)
+{
+	struct license_list l = {};
+	struct error err = {};
+	if (licenses_parse_totals(totals, w->turn, &l, &err) < 0)
+		fprintf(stderr, "licenses: %s\n", err.text);
+	cluster_set_licenses(&w->c, &l);
+	cluster_check(&w->c);
 }
 
 void world_done(struct world *w)

@@ -17,6 +17,7 @@ struct world {
 uint64_t world_draw(struct world *w, uint64_t below);
 /* `nodes` nodes of `cpus` CPUs and `gpus` GPUs in the partitions "main" (all, default) and "half". */
 void world_init(struct world *w, uint32_t nodes, uint32_t cpus, uint32_t gpus);
+void world_licenses(struct world *w, const char *totals);
 void world_done(struct world *w);
 /* Applies and clears; forgets the turn's memory. */
 void world_commit(struct world *w, struct decision *d);
