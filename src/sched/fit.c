@@ -4,8 +4,9 @@
  *   1. options: every state of the pool that has room for a task, with its room (tasks a node of it
  *      could take) and a rank: lower weight first, then the tighter fit, so that large holes stay
  *      whole;
- *   2. choose: nodes of the best options that have room for an even share of the tasks; only if those
- *      are too few, nodes one by one, those first that bring most of what is short;
+ *   2. choose: nodes of the best options that have room for an even share of the tasks, or, where there
+ *      is a fabric, the ones among them that are wired closest (topo.h); only if those are too few,
+ *      nodes one by one, those first that bring most of what is short;
  *   3. carve: an even spread of tasks, then CPUs, memory and devices node by node (nodefit.c).
  *
  * The first move costs one look per state; the second touches single nodes only when it has to. */
@@ -18,6 +19,7 @@
 #include "sched/layout.h"
 #include "sched/nodefit.h"
 #include "sched/pool.h"
+#include "sched/topo.h"
 #include "text/hostlist.h"
 
 #include <stdlib.h>
@@ -48,8 +50,10 @@ struct search {
 	struct option *options; /* best first */
 	uint32_t option_count;
 	uint32_t *option_of;    /* by state: position + 1; 0: it cannot take part */
+	const struct fit_scope *scope;
 	struct candidate *chosen;
 	uint32_t chosen_count;
+	bool in_order; /* `chosen` is in the order of the fabric already */
 };
 
 /* ---- options ----------------------------------------------------------------------------------- */
@@ -184,11 +188,52 @@ static void pick_alike(struct search *s, const struct option *first, const struc
 	}
 }
 
+/* ---- choose: along the fabric -------------------------------------------------------------------- */
+
+/* Does the wiring matter for so many nodes? */
+static bool by_fabric(const struct search *s, uint32_t nodes)
+{
+	return nodes > 1 && (topology_kind(s->scope->topology) != TOPO_FLAT || s->d->request->contiguous);
+}
+
+/* `nodes` of the nodes that have room for a share, those that are wired closest. */
+static bool pick_fabric(struct search *s, uint32_t nodes, uint32_t share, uint64_t gres_share)
+{
+	const struct resource_request *r = s->d->request;
+	struct bitset usable;
+	bitset_init_in(&usable, s->pool->count, s->arena);
+	for (uint32_t i = 0; i < s->option_count; i++)
+		if (s->options[i].room >= share && s->options[i].gres_job >= gres_share)
+			bitset_or(&usable, &s->pool->states.at[s->options[i].state].nodes);
+	bitset_and(&usable, &s->allowed);
+	if (!bitset_contains(&usable, &s->required))
+		return false;
+	struct topo_wish wish = { .want = nodes,
+				  .required = s->required_count ? &s->required : NULL,
+				  .switches_max = r->has_switches && !s->scope->any_switches ? r->switches : 0,
+				  .segment = r->has_segment ? r->segment : 0,
+				  .spread_segments = r->spread_segments,
+				  .consolidate_segments = r->consolidate_segments,
+				  .contiguous = r->contiguous,
+				  .weight = s->pool->weights };
+	uint32_t *found = ARENA_ARRAY(s->arena, uint32_t, nodes);
+	if (!topology_choose(s->scope->topology, &usable, &wish, s->arena, found, NULL))
+		return false;
+	s->chosen = ARENA_ARRAY(s->arena, struct candidate, nodes);
+	s->chosen_count = 0;
+	for (uint32_t i = 0; i < nodes; i++)
+		pick(s, found[i], option_of(s, found[i]), bitset_has(&s->required, found[i]));
+	s->in_order = true;
+	return enough(s, nodes);
+}
+
 /* `nodes` nodes that can each take an even share, from the best options on. */
 static bool pick_even(struct search *s, uint32_t nodes)
 {
 	uint32_t share = (tasks_on(s, nodes) + nodes - 1) / nodes, good = 0;
 	uint64_t gres_share = (job_gres_wanted(s) + nodes - 1) / nodes;
+	if (by_fabric(s, nodes))
+		return pick_fabric(s, nodes, share, gres_share);
 	struct option *fair = ARENA_ARRAY(s->arena, struct option, s->option_count + 1);
 	s->chosen = ARENA_ARRAY(s->arena, struct candidate, nodes + s->required_count);
 	s->chosen_count = 0;
@@ -274,13 +319,28 @@ static uint32_t pick_uneven(struct search *s, uint32_t min, uint32_t max)
 	return 0;
 }
 
+/* On a fabric: any nodes with room for one task, as few of them as add up. */
+static uint32_t pick_uneven_fabric(struct search *s, uint32_t min, uint32_t max)
+{
+	max = max < s->pool->count ? max : s->pool->count;
+	for (uint32_t nodes = min; nodes <= max; nodes++)
+		if (pick_fabric(s, nodes, 1, 1))
+			return nodes;
+	return 0;
+}
+
 /* The number of nodes to use, those first in `chosen`; 0: not enough. */
 static uint32_t choose(struct search *s)
 {
 	uint32_t min = s->d->nodes_min < s->required_count ? s->required_count : s->d->nodes_min;
 	if (min > s->d->nodes_max || min > s->pool->count)
 		return 0;
-	return pick_even(s, min) ? min : pick_uneven(s, min, s->d->nodes_max);
+	if (pick_even(s, min))
+		return min;
+	s->in_order = false;
+	if (by_fabric(s, s->d->nodes_max))
+		return pick_uneven_fabric(s, min, s->d->nodes_max);
+	return pick_uneven(s, min, s->d->nodes_max);
 }
 
 /* ---- carve ------------------------------------------------------------------------------------- */
@@ -293,7 +353,8 @@ static int by_node(const void *a, const void *b)
 
 static void carve(struct search *s, uint32_t nodes, struct fit *ret)
 {
-	qsort(s->chosen, nodes, sizeof(*s->chosen), by_node);
+	if (!s->in_order)
+		qsort(s->chosen, nodes, sizeof(*s->chosen), by_node);
 	uint32_t *room = ARENA_ARRAY(s->arena, uint32_t, nodes), *tasks = ARENA_ARRAY(s->arena, uint32_t, nodes);
 	uint32_t *gres_room = ARENA_ARRAY(s->arena, uint32_t, nodes), *gres = ARENA_ARRAY(s->arena, uint32_t, nodes);
 	for (uint32_t i = 0; i < nodes; i++) {
@@ -329,8 +390,9 @@ static bool read_names(struct search *s, const char *list, struct bitset *ret, u
 	return true;
 }
 
-static bool search_init(struct search *s, const struct fit_scope *scope)
+static bool search_init(struct search *s)
 {
+	const struct fit_scope *scope = s->scope;
 	const struct resource_request *r = s->d->request;
 	uint32_t gone = 0, missing = 0;
 	struct bitset excluded;
@@ -360,8 +422,8 @@ static bool required_down(const struct search *s)
 enum fit_result fit_find(struct pool *p, const struct demand *d, const struct fit_scope *scope,
 			 struct arena *a, struct fit *ret)
 {
-	struct search s = { .pool = p, .d = d, .arena = a };
-	if (!search_init(&s, scope))
+	struct search s = { .pool = p, .d = d, .arena = a, .scope = scope };
+	if (!search_init(&s))
 		return FIT_SHORT;
 	find_options(&s);
 	uint32_t nodes = choose(&s);
@@ -408,8 +470,8 @@ static struct best look_around(const struct search *s)
 void fit_explain(struct pool *p, const struct demand *d, const struct fit_scope *scope, struct buf *out)
 {
 	AUTO_ARENA struct arena *a = arena_new();
-	struct search s = { .pool = p, .d = d, .arena = a };
-	if (!search_init(&s, scope))
+	struct search s = { .pool = p, .d = d, .arena = a, .scope = scope };
+	if (!search_init(&s))
 		return;
 	struct best best = look_around(&s);
 	if (best.nodes < d->nodes_min) {

@@ -14,9 +14,10 @@ struct arena;
 struct buf;
 struct demand;
 struct pool;
+struct topology;
 
 struct fit {
-	struct node_alloc *alloc; /* one per node, ascending by position */
+	struct node_alloc *alloc; /* one per node, in the order of the ranks */
 	uint32_t count;
 	uint32_t ntasks;
 };
@@ -28,8 +29,10 @@ enum fit_result {
 };
 
 struct fit_scope {
-	const struct bitset *nodes;   /* of the partition */
-	const struct bitset *blocked; /* kept for a job ahead; NULL for none */
+	const struct bitset *nodes;        /* of the partition */
+	const struct bitset *blocked;      /* kept for a job ahead; NULL for none */
+	const struct topology *topology;   /* of the partition; NULL is flat */
+	bool any_switches;                 /* --switches=n@t has waited for its time */
 };
 
 enum fit_result fit_find(struct pool *p, const struct demand *d, const struct fit_scope *scope,

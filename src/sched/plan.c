@@ -82,6 +82,16 @@ static enum job_reason partition_refuses(const struct partition *p, const struct
 	return JOB_REASON_NONE;
 }
 
+/* SchedulerParameters=max_switch_wait: the longest that --switches makes a job wait by default. */
+enum { SWITCH_WAIT_SEC = 300 };
+
+static bool waited_for_switches(const struct sched_view *v, const struct job *j)
+{
+	const struct resource_request *r = &j->spec.request;
+	usec_t wait = r->has_switches_wait ? r->switches_wait : SWITCH_WAIT_SEC * USEC_PER_SEC;
+	return r->has_switches && v->now - j->eligible_time >= wait;
+}
+
 static enum fit_result try_fit(struct pass *s, const struct job *j, const struct partition *p,
 			       struct fit *ret, uint32_t *ret_cpus_per_task)
 {
@@ -91,7 +101,7 @@ static enum fit_result try_fit(struct pass *s, const struct job *j, const struct
 	uint64_t key = hash_mix(j->eval_signature, hash_bytes(p->conf.name, strlen(p->conf.name)));
 	if (j->eval_signature && map_get(&s->failed, key))
 		return FIT_SHORT;
-	struct fit_scope scope = { &p->nodes, &s->kept };
+	struct fit_scope scope = { &p->nodes, &s->kept, view_topology(s->v, p), waited_for_switches(s->v, j) };
 	s->tried++;
 	enum fit_result r = fit_find(&s->pool, &d, &scope, s->arena, ret);
 	*ret_cpus_per_task = d.cpus_per_task;
@@ -232,7 +242,7 @@ static bool fits(const struct sched_view *v, const struct resource_request *r, c
 {
 	struct demand d;
 	struct pool pool;
-	struct fit_scope scope = { &p->nodes, NULL };
+	struct fit_scope scope = { .nodes = &p->nodes, .topology = view_topology(v, p), .any_switches = true };
 	struct error err = {};
 	if (demand_from(r, &d, &err) < 0) {
 		if (ret_why)

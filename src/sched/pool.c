@@ -109,6 +109,20 @@ static void node_init(struct pool_node *p, const struct node *n, bool as_if_idle
 	count_cores(p);
 }
 
+static void collect_weights(struct pool *p)
+{
+	bool differ = false;
+	uint32_t *weights = ARENA_ARRAY(p->arena, uint32_t, p->count + 1), last = 0;
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (!p->nodes[i].node)
+			continue;
+		weights[i] = p->nodes[i].node->conf.weight;
+		differ |= last && weights[i] != last;
+		last = weights[i];
+	}
+	p->weights = differ ? weights : NULL;
+}
+
 void pool_init(struct pool *p, const struct sched_view *v, bool as_if_idle, struct arena *a)
 {
 	*p = (struct pool){ .arena = a, .count = v->node_count };
@@ -120,6 +134,7 @@ void pool_init(struct pool *p, const struct sched_view *v, bool as_if_idle, stru
 		if (p->nodes[i].up)
 			state_enter(p, i);
 	}
+	collect_weights(p);
 }
 
 void pool_done(struct pool *p)

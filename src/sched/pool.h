@@ -45,6 +45,7 @@ struct pool {
 	uint32_t count;
 	VEC(struct pool_state) states;
 	struct map by_key; /* key -> position + 1 */
+	uint32_t *weights; /* by node; NULL when all are equal */
 	struct map names;  /* node name -> index + 1; filled when first asked */
 };
 

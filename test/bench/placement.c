@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long it takes to find nodes for one job: usage placement [NODES...].
  *
- * Nodes of 64 cores and 8 GPUs, half of them busy in part, leaf switches of 16 nodes.  Prints one line
+ * Nodes of 64 cores and 8 GPUs, half of them busy in part, a tree of three levels.  Prints one line
  * "nodes request microseconds" for each; the time is the median of many searches on a standing pool. */
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "sched/demand.h"
 #include "sched/fit.h"
 #include "sched/pool.h"
+#include "sched/topo.h"
 #include "sched/view.h"
 
 #include <stdio.h>
@@ -61,7 +63,40 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void measure(const char *label, struct pool *p, uint32_t count, struct resource_request *r)
+static int index_of(void *arg, const char *name)
+{
+	uint32_t index;
+	(void)arg;
+	return str_to_u32(name + 1, &index) == 0 ? (int)index : -1;
+}
+
+/* Leaves of 16 nodes, pods of 16 leaves, one spine. */
+static struct topology *make_tree(uint32_t count, struct arena *a)
+{
+	uint32_t leaves = (count + 15) / 16, pods = (leaves + 15) / 16;
+	struct topo_unit *units = ARENA_ARRAY(a, struct topo_unit, leaves + pods + 1);
+	for (uint32_t i = 0; i < leaves; i++) {
+		uint32_t last = i * 16 + 15 < count ? i * 16 + 15 : count - 1;
+		units[i] = (struct topo_unit){ .name = arena_printf(a, "leaf%u", i),
+					       .nodes = arena_printf(a, "n[%u-%u]", i * 16, last) };
+	}
+	for (uint32_t i = 0; i < pods; i++) {
+		uint32_t last = i * 16 + 15 < leaves ? i * 16 + 15 : leaves - 1;
+		units[leaves + i] = (struct topo_unit){ .name = arena_printf(a, "pod%u", i),
+							.switches = arena_printf(a, "leaf[%u-%u]", i * 16, last) };
+	}
+	units[leaves + pods] = (struct topo_unit){ .name = "spine", .switches = arena_printf(a, "pod[0-%u]", pods - 1) };
+	struct topo_spec spec = { .name = "default", .kind = TOPO_TREE, .is_default = true, .units = units,
+				  .unit_count = leaves + pods + 1 };
+	struct topology *t = NULL;
+	struct error err = {};
+	if (topology_new(&spec, count, index_of, NULL, &t, &err) < 0)
+		fprintf(stderr, "bench-placement: %s\n", err.text);
+	return t;
+}
+
+static void measure(const char *label, struct pool *p, uint32_t count, const struct topology *topology,
+		    struct resource_request *r)
 {
 	struct demand d;
 	double took[ROUNDS];
@@ -69,7 +104,7 @@ static void measure(const char *label, struct pool *p, uint32_t count, struct re
 	struct bitset all;
 	bitset_init(&all, count);
 	bitset_fill(&all);
-	struct fit_scope scope = { &all, NULL };
+	struct fit_scope scope = { .nodes = &all, .topology = topology };
 	if (demand_from(r, &d, NULL) < 0)
 		return;
 	enum fit_result result = FIT_SHORT;
@@ -97,11 +132,12 @@ static void run(uint32_t count)
 	double start = now_usec();
 	pool_init(&pool, &v, false, a);
 	printf("%u\tbuild the pool\t%.1f\t%zu states\n", count, now_usec() - start, pool.states.count);
+	struct topology *tree = make_tree(count, a);
 	static char gpu[] = "gpu";
 	struct gres_request one = { .name = gpu, .count = 1 }, all = { .name = gpu, .count = GPUS };
 	struct resource_request gpu_job = { .nodes_min = 1, .nodes_max = 1, .gres_per_node = &one, .n_gres_per_node = 1,
 					    .has_mem_per_cpu_mib = true, .mem_per_cpu_mib = 1000 };
-	measure("1 GPU", &pool, count, &gpu_job);
+	measure("1 GPU", &pool, count, tree, &gpu_job);
 	const uint32_t sizes[] = { 1, 64, 1024 };
 	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
 		char label[32];
@@ -109,9 +145,10 @@ static void run(uint32_t count)
 					      .ntasks_per_node = GPUS, .gres_per_node = &all, .n_gres_per_node = 1,
 					      .has_mem_per_cpu_mib = true, .mem_per_cpu_mib = 1000 };
 		snprintf(label, sizeof(label), "%u node%s", sizes[i], sizes[i] == 1 ? "" : "s");
-		measure(label, &pool, count, &r);
+		measure(label, &pool, count, tree, &r);
 	}
 	pool_done(&pool);
+	topology_free(tree);
 }
 
 int main(int argc, char **argv)
