@@ -121,6 +121,20 @@ uint32_t bitset_count_and(const struct bitset *a, const struct bitset *b)
 	return n;
 }
 
+uint32_t bitset_count_range(const struct bitset *s, uint32_t first, uint32_t count)
+{
+	uint32_t n = 0, end = first + count < s->bits ? first + count : s->bits;
+	for (uint32_t w = first / 64; w * 64 < end; w++) {
+		uint64_t word = s->words[w];
+		if (w == first / 64)
+			word &= ~0ull << (first % 64);
+		if (end - w * 64 < 64)
+			word &= (1ull << (end - w * 64)) - 1;
+		n += (uint32_t)__builtin_popcountll(word);
+	}
+	return n;
+}
+
 bool bitset_empty(const struct bitset *s)
 {
 	for (uint32_t w = 0; w < bitset_words(s->bits); w++)

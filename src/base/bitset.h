@@ -47,6 +47,7 @@ void bitset_minus(struct bitset *dst, const struct bitset *src);
 
 uint32_t bitset_count(const struct bitset *s);
 uint32_t bitset_count_and(const struct bitset *a, const struct bitset *b);
+uint32_t bitset_count_range(const struct bitset *s, uint32_t first, uint32_t count); /* members there */
 bool bitset_empty(const struct bitset *s);
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
 bool bitset_intersects(const struct bitset *a, const struct bitset *b);

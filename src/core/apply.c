@@ -416,6 +416,7 @@ static void apply_job_changed(struct cluster *c, const struct job_changed *ev)
 	bool pending = j->state == JOB_STATE_PENDING;
 	if (pending)
 		queue_remove(c, j);
+	request_forget(c, j);
 	if (ev->has_hold)
 		j->hold = ev->hold;
 	if (ev->has_priority)
@@ -454,6 +455,7 @@ static void apply_job_changed(struct cluster *c, const struct job_changed *ev)
 		record_copy(&resource_request_record, &j->spec.request, &ev->request, NULL);
 		j->eval_signature = 0; /* asks for something of its own now */
 	}
+	request_remember(c, j);
 	if (pending) {
 		j->reason = JOB_REASON_NONE;
 		queue_insert(c, j);

@@ -61,6 +61,7 @@ void cluster_done(struct cluster *c)
 	map_done(&c->active);
 	map_done(&c->tokens);
 	map_done(&c->blobs);
+	map_done(&c->requests);
 	map_done(&c->node_names);
 	licenses_done(c);
 	vec_done(&c->nodes);
@@ -288,6 +289,40 @@ struct partition *cluster_edit_partition(struct cluster *c, const char *name)
 	return &copy->partition;
 }
 
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+static uint64_t request_key(uint64_t signature, const char *partition)
+{
+	return hash_mix(hash_mix(1, signature), partition ? hash_bytes(partition, strlen(partition)) : 0);
+}
+
+bool cluster_knows_request(const struct cluster *c, uint64_t signature, const char *partition)
+{
+	return map_get(&c->requests, request_key(signature, partition)) != NULL;
+}
+
+static void request_count(struct cluster *c, const struct job *j, int change)
+{
+	if (!j->eval_signature)
+		return;
+	uint64_t key = request_key(j->eval_signature, j->spec.partition);
+	uintptr_t count = (uintptr_t)map_get(&c->requests, key) + (uintptr_t)change;
+	if (count)
+		map_put(&c->requests, key, (void *)count);
+	else
+		map_remove(&c->requests, key);
+}
+
+void request_forget(struct cluster *c, const struct job *j)
+{
+	request_count(c, j, -1);
+}
+
+void request_remember(struct cluster *c, const struct job *j)
+{
+	request_count(c, j, 1);
+}
+
 /* ---- inserting and dropping -------------------------------------------------------------------- */
 
 void job_insert(struct cluster *c, const struct job *j)
@@ -299,6 +334,7 @@ void job_insert(struct cluster *c, const struct job *j)
 	assert(!before);
 	if (j->submit_token && (!j->has_array_task_id || j->id == j->array_job_id))
 		map_put(&c->tokens, j->submit_token, e);
+	request_count(c, &e->job, 1);
 	blob_ref(c, j->script_blob);
 	blob_ref(c, j->env_blob);
 	for (uint32_t i = 0; i < j->n_steps; i++)
@@ -345,6 +381,7 @@ void job_drop(struct cluster *c, uint32_t id)
 	map_remove(&c->active, id);
 	if (e->job.submit_token && map_get(&c->tokens, e->job.submit_token) == e)
 		map_remove(&c->tokens, e->job.submit_token);
+	request_count(c, &e->job, -1);
 	blob_unref(c, e->job.script_blob);
 	blob_unref(c, e->job.env_blob);
 	entry_drop(c, e, e->born, &job_record);

@@ -84,6 +84,7 @@ struct cluster {
 	struct map active;                        /* those that run or complete */
 	struct map tokens;                        /* submit token -> job_entry */
 	struct map blobs;                         /* id -> blob */
+	struct map requests;                      /* request and partition -> how many jobs ask so */
 	struct map node_names;                    /* name -> node_entry */
 	VEC(struct node_entry *) nodes;           /* by index */
 	VEC(struct partition_entry *) partitions; /* in the order of the configuration */
@@ -114,6 +115,8 @@ const struct partition *cluster_default_partition(const struct cluster *c);
 const struct blob *cluster_blob(const struct cluster *c, uint64_t id);
 const struct job *cluster_job_by_token(const struct cluster *c, uint64_t token);
 uint32_t cluster_node_count(const struct cluster *c);
+/* Does a job that was accepted ask for the very same in the same partition? */
+bool cluster_knows_request(const struct cluster *c, uint64_t signature, const char *partition);
 
 bool job_is_ended(const struct job *j);    /* reached a final state, perhaps still completing */
 bool job_is_active(const struct job *j);   /* holds nodes */

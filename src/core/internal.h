@@ -10,6 +10,9 @@ void queue_rebuild(struct cluster *c); /* after tiers changed */
 
 void job_insert(struct cluster *c, const struct job *j); /* copies; fills every index */
 void job_drop(struct cluster *c, uint32_t id);
+/* Around a change of what a job asks for. */
+void request_forget(struct cluster *c, const struct job *j);
+void request_remember(struct cluster *c, const struct job *j);
 void ended_add(struct cluster *c, const struct job *j);
 void ended_remove(struct cluster *c, uint32_t id);
 void partition_insert(struct cluster *c, const struct partition_configured *ev);

@@ -290,7 +290,8 @@ static int check_limits(struct accept *a, const struct partition *p)
 /* Can any of the job's partitions ever hold it? */
 static int check_possible(struct accept *a, const struct partition *first)
 {
-	if (a->will_wait)
+	/* What was accepted once is possible: looking at every node again would cost each submission. */
+	if (a->will_wait || cluster_knows_request(a->c, a->job.eval_signature, a->job.spec.partition))
 		return 0;
 	AUTO_BUF struct buf why = {};
 	if (plan_possible(&a->view, &a->job.spec.request, first, &why))
@@ -425,6 +426,7 @@ int decide_submit(const struct cluster *c, const struct submission *s, struct de
 	if ((e = refuse_missing(&a)) < 0 || (e = choose_partition(&a, &p)) < 0)
 		return e;
 	describe(&a, p);
+	a.job.eval_signature = signature(&a.job);
 	if ((e = check_room(&a)) < 0 || (e = set_priority(&a)) < 0 || (e = read_array(&a)) < 0 ||
 	    (e = check_request(&a)) < 0 || (e = check_limits(&a, p)) < 0 || (e = check_possible(&a, p)) < 0)
 		return e;
@@ -432,7 +434,6 @@ int decide_submit(const struct cluster *c, const struct submission *s, struct de
 		test_only(&a, p);
 		return 0;
 	}
-	a.job.eval_signature = signature(&a.job);
 	a.job.script_blob = decide_blob(c, &s->request->script, out);
 	a.job.env_blob = decide_blob(c, &s->request->env, out);
 	decision_event(out, EVENT_JOB_SUBMITTED)->job_submitted.job = a.job;

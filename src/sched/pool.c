@@ -72,13 +72,14 @@ static void set_aside(struct pool_node *n)
 		bitset_add_range(&n->used_cpus, (cores - 1 - i) * threads, threads);
 }
 
+/* CPUs are given in whole cores, so those in use make whole cores too. */
 static void count_cores(struct pool_node *n)
 {
+	uint32_t per_socket = n->geometry.cores * n->geometry.threads;
 	n->free_cpus = 0;
 	for (uint32_t s = 0; s < n->geometry.sockets; s++) {
-		n->free_cores[s] = 0;
-		for (uint32_t c = 0; c < n->geometry.cores; c++)
-			n->free_cores[s] += !bitset_has(&n->used_cpus, (s * n->geometry.cores + c) * n->geometry.threads);
+		uint32_t used = bitset_count_range(&n->used_cpus, s * per_socket, per_socket);
+		n->free_cores[s] = (per_socket - used) / n->geometry.threads;
 		n->free_cpus += n->free_cores[s] * n->geometry.threads;
 	}
 }
