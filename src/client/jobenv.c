@@ -231,6 +231,16 @@ static bool value_tasks_per_node(const struct source *s, struct buf *out)
 	return count > 0;
 }
 
+static bool value_topology_addr(const struct source *s, struct buf *out)
+{
+	return put_text(out, s->j->topology_addr);
+}
+
+static bool value_topology_pattern(const struct source *s, struct buf *out)
+{
+	return put_text(out, s->j->topology_pattern);
+}
+
 static bool value_node_name(const struct source *s, struct buf *out)
 {
 	return put_text(out, s->j->node_name);
@@ -598,6 +608,8 @@ static const value_fn values[] = {
 	[VARIABLE_KIND_CPUS_PER_NODE] = value_cpus_per_node,
 	[VARIABLE_KIND_TASKS_PER_NODE] = value_tasks_per_node,
 	[VARIABLE_KIND_NODE_NAME] = value_node_name,
+	[VARIABLE_KIND_TOPOLOGY_ADDR] = value_topology_addr,
+	[VARIABLE_KIND_TOPOLOGY_PATTERN] = value_topology_pattern,
 	[VARIABLE_KIND_NODE_ID] = value_node_id,
 	[VARIABLE_KIND_CPUS_ON_NODE] = value_cpus_on_node,
 	[VARIABLE_KIND_NTASKS] = value_ntasks,

@@ -30,6 +30,7 @@ struct jobenv {
 	uint32_t gres_count;
 	uint32_t pid;
 	const char *srun_addr;
+	const char *topology_addr, *topology_pattern;
 };
 
 void jobenv_add(enum jobenv_scope scope, const struct jobenv *j, struct env *env);

@@ -11,7 +11,6 @@ struct license;
 struct node;
 struct partition;
 struct show_context;
-struct switch_conf;
 
 /* `names` are the nodes by index, for -d; missing ones show their number. */
 struct node_names {
@@ -25,9 +24,6 @@ void show_step(const struct job_step *s, const struct show_context *c, struct bu
 void show_node(const struct node *n, const struct show_context *c, struct buf *out);
 void show_partition(const struct partition *p, const struct show_context *c, struct buf *out);
 void show_license(const struct license *l, const struct show_context *c, struct buf *out);
-/* Only the switch `unit`, only those above `node`; NULL is any.  Returns how many were shown. */
-uint32_t show_topology(const struct switch_conf *switches, size_t count, const char *unit,
-		       const char *node, struct buf *out);
 
 /* "\n   ", or a blank on one line. */
 void show_break(const struct show_context *c, struct buf *out);

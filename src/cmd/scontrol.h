@@ -22,7 +22,6 @@ void scontrol_fail(struct scontrol *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 typedef void (*scontrol_fn)(struct scontrol *s, int argc, char **argv); /* argv[0] is the keyword */
 void scontrol_show(struct scontrol *s, int argc, char **argv);
 void scontrol_show_hosts(struct scontrol *s, const char *entity, const char *value);
-void scontrol_show_topology(struct scontrol *s, const char *value, int argc, char **argv);
 void scontrol_show_daemons(struct scontrol *s);
 void scontrol_ping(struct scontrol *s, int argc, char **argv);
 void scontrol_update(struct scontrol *s, int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scontrol_local.c - what scontrol answers without the controller: host lists, the switches, the daemons
+/* scontrol_local.c - what scontrol answers without the controller: host lists, the daemons
  * that belong on this host, and whether controllers answer at all. */
 #include "base/arena.h"
 #include "base/error.h"
@@ -53,35 +53,6 @@ void scontrol_show_hosts(struct scontrol *s, const char *entity, const char *val
 	}
 	hostlist_compress(h.names, h.count, &s->ask->out);
 	buf_putc(&s->ask->out, '\n');
-}
-
-void scontrol_show_topology(struct scontrol *s, const char *value, int argc, char **argv)
-{
-	struct error err = {};
-	const char *unit = NULL, *node = NULL;
-	for (int i = -1; i < argc; i++) {
-		const char *word = i < 0 ? value : argv[i];
-		if (!word)
-			continue;
-		if (str_istarts(word, "unit="))
-			unit = word + 5;
-		else if (str_istarts(word, "node="))
-			node = word + 5;
-		else { /* the name of a topology; the only one there is has none */
-			buf_puts(
-				&s->ask->err,
-				"slurm_load_topo error: Requested topology configuration is not available\n");
-			return;
-		}
-	}
-	const struct conf *c = s->ask->conf(s->ask, &err);
-	if (!c)
-		scontrol_fail(s, "%s: error: %s", s->ask->program, err.text);
-	else if (!c->switch_count)
-		scontrol_fail(s,
-			      "No topology information available: topology.conf names no switch");
-	else if (!show_topology(c->switches, c->switch_count, unit, node, &s->ask->out))
-		scontrol_fail(s, "no switch matches");
 }
 
 static bool is_this_host(const char *name)

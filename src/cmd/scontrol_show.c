@@ -223,9 +223,33 @@ static void show_config(struct scontrol *s, const char *value, int argc, char **
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-static void show_topology_words(struct scontrol *s, const char *value, int argc, char **argv)
+static void show_topology(struct scontrol *s, const char *value, int argc, char **argv)
 {
-	scontrol_show_topology(s, value, argc, argv);
+	struct topo_query query = {};
+	struct topo_reply reply = {};
+	struct error err = {};
+	for (int i = -1; i < argc; i++) {
+		char *word = i < 0 ? (char *)(uintptr_t)value : argv[i];
+		if (!word)
+			continue;
+		if (str_istarts(word, "unit="))
+			query.unit = word + strlen("unit=");
+		else if (str_istarts(word, "node="))
+			query.node = word + strlen("node=");
+		else
+			query.name = word;
+	}
+	int r = s->ask->call(s->ask, MSG_TOPO_QUERY, &query, &reply, 0, &err);
+	if (r == -E_NO_SUCH_TOPOLOGY) /* scripts look at what is printed: the exit code stays 0 */
+		buf_printf(&s->ask->err, "slurm_load_topo error: %s\n", err.text);
+	else if (r < 0)
+		scontrol_fail(s, "slurm_load_topo error: %s", err.text);
+	else if (!str_empty(reply.text))
+		buf_puts(&s->ask->out, reply.text);
+	else if (query.unit || query.node)
+		scontrol_fail(s, "nothing in the topology matches %s", query.unit ? query.unit : query.node);
+	else
+		scontrol_fail(s, "No topology information available: the nodes are not wired in any way that matters");
 }
 
 static void show_daemons(struct scontrol *s, const char *value, int argc, char **argv)
@@ -267,7 +291,7 @@ static const struct entity {
 	{ "hostlist", show_hostlist, false },
 	{ "hostlistsorted", show_hostlistsorted, false },
 	{ "licenses", show_licenses, false },
-	{ "topology", show_topology_words, true },
+	{ "topology", show_topology, true },
 	{ "daemons", show_daemons, false },
 	{ "aliases", NULL, false },
 	{ "assoc_mgr", NULL, false },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.h - a loaded configuration: slurm.conf, gres.conf and topology.conf of one directory.
+/* conf.h - a loaded configuration: slurm.conf, gres.conf and topology.yaml (or
+ * topology.conf) of one directory.
  *
  * Reading is pure text to records: hostlists are expanded (one node_conf per node), DEFAULT lines
  * are folded in, every value is checked by the row in schema/conf.def, and every problem is reported
@@ -36,14 +37,12 @@ struct conf {
 	size_t partition_count;
 	struct gres_conf *gres;       /* lines of gres.conf, NodeName still a hostlist */
 	size_t gres_count;
-	struct switch_conf *switches; /* lines of topology.conf */
-	size_t switch_count;
+	struct topology_conf *topologies; /* of topology.yaml, else of topology.conf; one is the default */
+	size_t topology_count;
 	struct conf_note *notes;
 	size_t note_count;
 
 	struct bitset *gres_nodes;    /* the nodes of each gres line; size 0: all */
-	struct block_conf *blocks;    /* BlockName lines of topology.conf */
-	size_t block_count;
 	const char **controller_names;     /* of the SlurmctldHost lines, in order */
 	const char **controller_addresses; /* where to connect; the name when none is given */
 	uint32_t controller_count;

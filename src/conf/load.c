@@ -162,6 +162,19 @@ void load_sibling(struct loader *ld, const char *name, line_fn on_line)
 		report(ld, name, "cannot read '%s': %s", src.path, strerror(-r));
 }
 
+char *load_sibling_text(struct loader *ld, const char *name, size_t *ret_len)
+{
+	AUTO_BUF struct buf text = {};
+	const char *path = beside(ld, ld->conf->path, name);
+	int r = ld->read(ld->read_arg, path, &text);
+	if (r < 0 && r != -ENOENT)
+		report(ld, name, "cannot read '%s': %s", path, strerror(-r));
+	if (r < 0)
+		return NULL;
+	*ret_len = text.len;
+	return arena_strndup(ld->arena, buf_text(&text), text.len);
+}
+
 /* ---- the lines of slurm.conf ---------------------------------------------------------------------- */
 
 static const struct {
@@ -221,6 +234,8 @@ static void loader_done(struct loader *ld)
 	vec_done(&ld->gres_nodes);
 	vec_done(&ld->switches);
 	vec_done(&ld->blocks);
+	vec_done(&ld->topologies);
+	vec_done(&ld->block_sizes);
 }
 
 /* From a growing array to the conf's own. */
@@ -232,10 +247,8 @@ static void keep(struct loader *ld)
 	c->gres = KEEP(ld, ld->gres);
 	c->gres_count = ld->gres.count;
 	c->gres_nodes = KEEP(ld, ld->gres_nodes);
-	c->switches = KEEP(ld, ld->switches);
-	c->switch_count = ld->switches.count;
-	c->blocks = KEEP(ld, ld->blocks);
-	c->block_count = ld->blocks.count;
+	c->topologies = KEEP(ld, ld->topologies);
+	c->topology_count = ld->topologies.count;
 	c->notes = KEEP(ld, ld->notes);
 	c->note_count = ld->notes.count;
 }

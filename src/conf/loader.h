@@ -74,8 +74,10 @@ struct loader {
 	VEC(struct down_line) downs;
 	VEC(struct gres_conf) gres;
 	VEC(struct bitset) gres_nodes;
-	VEC(struct switch_conf) switches;
-	VEC(struct block_conf) blocks;
+	VEC(struct topology_unit_conf) switches, blocks; /* lines of topology.conf */
+	VEC(struct topology_conf) topologies;
+	VEC(uint32_t) block_sizes;
+	const char *block_sizes_where;
 	struct node_conf node_default;
 	struct partition_conf partition_default;
 };
@@ -86,6 +88,8 @@ struct loader {
 int load_file(struct loader *ld, const struct source *src, line_fn on_line);
 /* A file beside slurm.conf, which need not exist. */
 void load_sibling(struct loader *ld, const char *name, line_fn on_line);
+/* The same as text in the conf's arena; NULL when it is not there or cannot be read, which is reported. */
+char *load_sibling_text(struct loader *ld, const char *name, size_t *ret_len);
 const char *where_is(struct loader *ld, const struct source *src, uint32_t line);
 void report(struct loader *ld, const char *where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void remark(struct loader *ld, const char *where, const char *fmt, ...) PRINTF_LIKE(3, 4);
@@ -124,5 +128,7 @@ void gres_load(struct loader *ld);
 /* Gres= of a NodeName line: readable, and of kinds that GresTypes names. */
 void gres_check_node(struct loader *ld, const char *where, const char *gres);
 void topology_load(struct loader *ld);
+/* topology_yaml.c: the file, if it is there; false when it is not. */
+bool topology_yaml_load(struct loader *ld);
 void policy_check(struct loader *ld); /* licences and what else steers scheduling */
 void endpoint_join(struct loader *ld); /* controllers and auth paths */

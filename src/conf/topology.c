@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.conf: which switches connect which nodes.
+/* topology.conf: which switches connect which nodes, or which blocks they are in.
  *
- * Lines are checked as a whole when all are read: a switch has nodes or switches below it, a node or
- * a switch has one switch above it, and going up from anywhere ends.  With one parent each and no
- * loop the lines are trees. */
+ * The file describes one topology, called default; TopologyPlugin says whether its switches or its blocks are
+ * meant, and without it the file speaks for itself.  topology.yaml can describe several and is read instead where
+ * it exists.  Lines are only read here: whether they can be a fabric (every node in one place, no loops) is asked
+ * when one is built from them, because that needs to be asked in one place. */
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -12,12 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-struct joining {
-	struct loader *ld;
-	struct map index; /* switch name to position + 1 */
-	size_t *parent;   /* of each switch: position + 1, 0 for none */
-};
 
 static void switch_line(struct loader *ld, const struct source *src, const struct lex_line *line)
 {
@@ -31,7 +26,29 @@ static void switch_line(struct loader *ld, const struct source *src, const struc
 	else if (s.nodes && s.switches)
 		report(ld, s.where, "SwitchName=%s has Nodes and Switches: give one of them", s.name);
 	else
-		vec_push(&ld->switches, s);
+		vec_push(&ld->switches, (struct topology_unit_conf){ .name = s.name,
+								     .nodes = s.nodes,
+								     .switches = s.switches,
+								     .link_speed = s.link_speed,
+								     .where = s.where });
+}
+
+static void block_sizes(struct loader *ld, const char *where, const char *text)
+{
+	char *rest = arena_strdup(ld->arena, text), *word;
+	if (ld->block_sizes_where) {
+		report(ld, where, "BlockSizes is given twice, first in %s", ld->block_sizes_where);
+		return;
+	}
+	ld->block_sizes_where = where;
+	while ((word = strsep(&rest, ","))) {
+		uint32_t size;
+		if (str_to_u32(word, &size) < 0 || size == 0) {
+			report(ld, where, "BlockSizes=%.100s: '%.30s' is no number of nodes, as in 4,8,16", text, word);
+			return;
+		}
+		vec_push(&ld->block_sizes, size);
+	}
 }
 
 static void block_line(struct loader *ld, const struct source *src, const struct lex_line *line)
@@ -39,10 +56,16 @@ static void block_line(struct loader *ld, const struct source *src, const struct
 	struct block_conf b = { .where = (char *)(uintptr_t)where_is(ld, src, line->line) };
 	if (!line_set(ld, &block_conf_record, &b, src, line))
 		return;
-	if (!b.nodes && !b.sizes)
-		report(ld, b.where, "BlockName=%s needs Nodes=", b.name);
-	else
-		vec_push(&ld->blocks, b);
+	if (b.sizes)
+		block_sizes(ld, b.where, b.sizes);
+	if (b.name && strpbrk(b.name, ",[]"))
+		report(ld, b.where, "BlockName=%.100s: a line is about one block", b.name);
+	else if (!b.name != !b.nodes)
+		report(ld, b.where, b.name ? "BlockName=%s needs Nodes=" : "Nodes=%.100s needs BlockName=",
+		       b.name ? b.name : b.nodes);
+	else if (b.name)
+		vec_push(&ld->blocks,
+			 (struct topology_unit_conf){ .name = b.name, .nodes = b.nodes, .where = b.where });
 }
 
 static void topology_line(struct loader *ld, const struct source *src, const struct lex_line *line)
@@ -60,113 +83,89 @@ static void topology_line(struct loader *ld, const struct source *src, const str
 
 /* ---- when all lines are known --------------------------------------------------------------------- */
 
-static void names_join(struct joining *j)
+/* What TopologyPlugin says, else what the lines of the file are about. */
+static enum topology_kind kind_meant(struct loader *ld)
 {
-	for (size_t i = 0; i < j->ld->switches.count; i++) {
-		const struct switch_conf *s = &j->ld->switches.at[i];
-		uintptr_t before = (uintptr_t)map_put_str(&j->index, s->name, (void *)(i + 1));
-		if (before)
-			report(j->ld, s->where, "switch %s is configured twice, first in %s", s->name,
-			       j->ld->switches.at[before - 1].where);
+	const char *plugin = ld->conf->main.topology_plugin;
+	bool is_given = map_get_str(&ld->seen, "TopologyPlugin") != NULL;
+	int kind = TOPOLOGY_KIND_FLAT;
+	if (is_given && str_starts(plugin, "topology/"))
+		enum_parse(&topology_kind_enum, plugin + strlen("topology/"), &kind);
+	else if (ld->switches.count)
+		kind = TOPOLOGY_KIND_TREE;
+	else if (ld->blocks.count)
+		kind = TOPOLOGY_KIND_BLOCK;
+	if ((kind == TOPOLOGY_KIND_TREE && !ld->switches.count) || (kind == TOPOLOGY_KIND_BLOCK && !ld->blocks.count)) {
+		remark(ld, map_get_str(&ld->seen, "TopologyPlugin"), "TopologyPlugin=%s: topology.conf has no %s line",
+		       plugin, kind == TOPOLOGY_KIND_TREE ? "SwitchName=" : "BlockName=");
+		kind = TOPOLOGY_KIND_FLAT;
 	}
+	return (enum topology_kind)kind;
 }
 
-static void children_join(struct joining *j, size_t at)
+#define UNITS(ld, v) arena_dup((ld)->arena, (v).at, (v).count * sizeof(*(v).at))
+
+static void default_make(struct loader *ld)
 {
-	const struct switch_conf *s = &j->ld->switches.at[at];
-	struct hostlist names;
-	struct error err;
-	if (!s->switches)
-		return;
-	if (hostlist_expand(s->switches, j->ld->arena, &names, &err) < 0) {
-		report(j->ld, s->where, "Switches=%.100s: %s", s->switches, err.text);
-		return;
-	}
-	for (uint32_t i = 0; i < names.count; i++) {
-		uintptr_t child = (uintptr_t)map_get_str(&j->index, names.names[i]);
-		if (!child) {
-			report(j->ld, s->where, "Switches=%.100s: there is no switch %s", s->switches,
-			       names.names[i]);
-			return;
+	struct topology_conf t = { .name = arena_strdup(ld->arena, "default"),
+				   .kind = kind_meant(ld),
+				   .cluster_default = true,
+				   .where = arena_strdup(ld->arena, "topology.conf") };
+	if (t.kind == TOPOLOGY_KIND_TREE) {
+		t.units = UNITS(ld, ld->switches);
+		t.n_units = (uint32_t)ld->switches.count;
+	} else if (t.kind == TOPOLOGY_KIND_BLOCK) {
+		t.units = UNITS(ld, ld->blocks);
+		t.n_units = (uint32_t)ld->blocks.count;
+		if (ld->block_sizes.count) {
+			t.block_sizes = UNITS(ld, ld->block_sizes);
+			t.n_block_sizes = (uint32_t)ld->block_sizes.count;
+			t.where = (char *)(uintptr_t)ld->block_sizes_where;
 		}
-		size_t *parent = &j->parent[child - 1];
-		if (*parent) {
-			report(j->ld, s->where, "switch %s is already below %s (%s)", names.names[i],
-			       j->ld->switches.at[*parent - 1].name, j->ld->switches.at[*parent - 1].where);
-			return;
-		}
-		*parent = at + 1;
+	}
+	vec_push(&ld->topologies, t);
+}
+
+static bool is_known(const struct loader *ld, const char *name)
+{
+	for (size_t i = 0; i < ld->topologies.count; i++)
+		if (str_eq(ld->topologies.at[i].name, name))
+			return true;
+	return false;
+}
+
+static void partitions_check(struct loader *ld)
+{
+	for (size_t i = 0; i < ld->partitions.count; i++) {
+		const struct partition_line *p = &ld->partitions.at[i];
+		if (!str_empty(p->conf.topology) && !is_known(ld, p->conf.topology))
+			report(ld, p->where, "Topology=%.100s: there is no such topology%s", p->conf.topology,
+			       ld->topologies.count == 1 ? "; topology.yaml can describe several" : "");
 	}
 }
 
-/* Going up more often than there are switches is going in circles.  A loop is reported once, where
- * its first line stands. */
-static void loops_find(struct joining *j)
+/* What is in force, for scontrol show config. */
+static void plugin_show(struct loader *ld)
 {
-	size_t count = j->ld->switches.count;
-	for (size_t i = 0; i < count; i++) {
-		size_t at = i, steps = 0;
-		while (j->parent[at] && steps++ <= count && (at = j->parent[at] - 1) != i)
-			;
-		if (!steps || at != i)
-			continue;
-		report(j->ld, j->ld->switches.at[i].where, "switch %s is below itself",
-		       j->ld->switches.at[i].name);
+	if (map_get_str(&ld->seen, "TopologyPlugin"))
 		return;
-	}
-}
-
-/* Every node below one leaf; `owner` remembers which. */
-static void leaf_join(struct joining *j, const char *where, const char *nodes, const char *name,
-		      const char **owner)
-{
-	struct bitset set;
-	if (!nodes || !nodes_find(j->ld, where, "Nodes", nodes, &set))
-		return;
-	for (uint32_t i = bitset_next(&set, 0); i != BITSET_NONE; i = bitset_next(&set, i + 1)) {
-		if (owner[i]) {
-			report(j->ld, where, "node %s is already in %s", j->ld->nodes.at[i].name, owner[i]);
-			return;
-		}
-		owner[i] = name;
-	}
-}
-
-static void nodes_cover(struct joining *j)
-{
-	struct loader *ld = j->ld;
-	const char **owner = ARENA_ARRAY(ld->arena, const char *, ld->nodes.count + 1);
-	for (size_t i = 0; i < ld->switches.count; i++) {
-		const struct switch_conf *s = &ld->switches.at[i];
-		leaf_join(j, s->where, s->nodes, arena_printf(ld->arena, "switch %s (%s)", s->name, s->where),
-			  owner);
-	}
-	const char **block_owner = ARENA_ARRAY(ld->arena, const char *, ld->nodes.count + 1);
-	for (size_t i = 0; i < ld->blocks.count; i++) {
-		const struct block_conf *b = &ld->blocks.at[i];
-		const char *name = arena_printf(ld->arena, "block %s (%s)", b->name ? b->name : "", b->where);
-		leaf_join(j, b->where, b->nodes, name, block_owner);
-	}
-	for (size_t i = 0; ld->switches.count && i < ld->nodes.count; i++) {
-		if (owner[i])
-			continue;
-		remark(ld, "topology.conf", "no switch connects node %s", ld->nodes.at[i].name);
-		return;
-	}
+	for (size_t i = 0; i < ld->topologies.count; i++)
+		if (ld->topologies.at[i].cluster_default)
+			ld->conf->main.topology_plugin =
+				arena_printf(ld->arena, "topology/%s",
+					     enum_text(&topology_kind_enum, ld->topologies.at[i].kind));
 }
 
 void topology_load(struct loader *ld)
 {
 	size_t errors = ld->errors.count;
-	load_sibling(ld, "topology.conf", topology_line);
+	if (!topology_yaml_load(ld)) {
+		load_sibling(ld, "topology.conf", topology_line);
+		if (ld->errors.count == errors)
+			default_make(ld);
+	}
 	if (ld->errors.count > errors)
 		return;
-	struct joining j = { .ld = ld,
-			     .parent = ARENA_ARRAY(ld->arena, size_t, ld->switches.count + 1) };
-	names_join(&j);
-	for (size_t i = 0; i < ld->switches.count; i++)
-		children_join(&j, i);
-	loops_find(&j);
-	nodes_cover(&j);
-	map_done(&j.index);
+	partitions_check(ld);
+	plugin_show(ld);
 }

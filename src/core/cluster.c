@@ -486,6 +486,21 @@ void cluster_set_topologies(struct cluster *c, struct topo_set *take)
 	c->topologies = take;
 }
 
+static void view_topologies(const struct cluster *c, struct sched_view *v)
+{
+	if (!c->topologies)
+		return;
+	v->topologies = (const struct topology *const *)c->topologies->at;
+	v->topology_count = c->topologies->count;
+}
+
+const struct topology *cluster_topology(const struct cluster *c, const char *partition)
+{
+	struct sched_view v = {};
+	view_topologies(c, &v);
+	return view_topology(&v, cluster_partition(c, partition));
+}
+
 /* ---- views ------------------------------------------------------------------------------------- */
 
 static const struct partition *const *partition_list(const struct cluster *c, struct arena *a)
@@ -514,10 +529,7 @@ void cluster_look(const struct cluster *c, usec_t now, struct arena *a, struct s
 				    .licenses = licenses_look(c, a),
 				    .license_count = (uint32_t)c->licenses.count,
 				    .unexplained = c->unexplained };
-	if (c->topologies) {
-		ret->topologies = (const struct topology *const *)c->topologies->at;
-		ret->topology_count = c->topologies->count;
-	}
+	view_topologies(c, ret);
 }
 
 static void view_pending(const struct cluster *c, struct view *v)

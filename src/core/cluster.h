@@ -128,6 +128,8 @@ int alloc_position(const struct node_alloc *alloc, uint32_t count, uint32_t node
 void cluster_set_reason(struct cluster *c, uint32_t job_id, enum job_reason reason);
 void cluster_set_link(struct cluster *c, uint32_t node, bool up, usec_t now);
 void cluster_set_load(struct cluster *c, uint32_t node, double cpu_load, uint64_t free_mem_mib, usec_t now);
+/* What view_topology says, for a partition by name. */
+const struct topology *cluster_topology(const struct cluster *c, const char *partition);
 /* Takes the set over; views go on showing the one they were taken with. */
 void cluster_set_topologies(struct cluster *c, struct topo_set *take);
 

@@ -3,11 +3,13 @@
  * its turn comes is not sent.  A node that is not connected misses nothing: when it registers, core/
  * compares what it holds with what it should hold and asks for the effects again. */
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "host/loop.h"
 #include "sched/layout.h"
+#include "sched/topo.h"
 #include "schema/errors.h"
 #include "slurmctld/ctld.h"
 
@@ -106,6 +108,15 @@ static void fill_launch(struct ctld *s, const struct job *j, const struct step *
 				 st->open_append;
 }
 
+static void fill_address(struct ctld *s, const struct job *j, const struct node *n, struct arena *a,
+			 struct launch *l)
+{
+	AUTO_BUF struct buf addr = {}, pattern = {};
+	topology_address(cluster_topology(&s->cluster, j->partition), n->index, n->conf.name, &addr, &pattern);
+	l->topology_addr = arena_strdup(a, buf_text(&addr));
+	l->topology_pattern = arena_strdup(a, buf_text(&pattern));
+}
+
 static void launch(struct ctld *s, const struct effect *e)
 {
 	const struct job *j = cluster_job(&s->cluster, e->job_id);
@@ -126,6 +137,7 @@ static void launch(struct ctld *s, const struct effect *e)
 		l.node_name = n->conf.name;
 		l.gres = n->gres;
 		l.n_gres = n->n_gres;
+		fill_address(s, j, n, turn, &l);
 		tell(s, node, MSG_LAUNCH, &l, j->id, j->attempt, st->id);
 	}
 }

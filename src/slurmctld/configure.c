@@ -61,6 +61,8 @@ int ctld_configure(struct ctld *s, struct conf *conf, struct error *err)
 	AUTO_ARENA struct arena *turn = arena_new();
 	struct configured_node *nodes;
 	int e = describe_nodes(conf, turn, &nodes, err);
+	if (e >= 0)
+		e = topologies_check(conf, err);
 	if (e < 0)
 		return e;
 	struct configuration wanted = { .nodes = nodes,
@@ -79,6 +81,7 @@ int ctld_configure(struct ctld *s, struct conf *conf, struct error *err)
 	if (s->cluster.next_job_id < conf->main.first_job_id)
 		decision_event(&d, EVENT_COUNTERS)->counters.next_job_id = conf->main.first_job_id;
 	ctld_commit(s, &d);
+	topologies_set(s, conf);
 	planner_wake(s);
 	return 0;
 }

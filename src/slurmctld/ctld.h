@@ -162,6 +162,13 @@ void read_partitions(struct ctld *s, struct request *r);
 void read_licenses(struct ctld *s, struct request *q);
 void read_conf(struct ctld *s, struct request *r);
 
+/* topology.c */
+void read_topology(struct ctld *s, struct request *r);
+/* Can fabrics be made of what the files say?  The error names file and line. */
+NODISCARD int topologies_check(const struct conf *conf, struct error *err);
+/* Makes them with the indexes that the nodes have; the configuration was checked and is applied. */
+void topologies_set(struct ctld *s, const struct conf *conf);
+
 /* configure.c */
 int ctld_configure(struct ctld *s, struct conf *conf, struct error *err);
 int ctld_reconfigure(struct ctld *s, struct error *err); /* the files again; the old ones stay on error */

@@ -54,7 +54,11 @@ static void usage(FILE *out)
 static int check_configuration(const char *path)
 {
 	AUTO_BUF struct buf out = {};
+	AUTO_CONF struct conf *conf = NULL;
+	struct error err = {};
 	int e = conf_check_print(path, &out);
+	if (e >= 0 && ((e = conf_load(path, &conf, &err)) < 0 || (e = topologies_check(conf, &err)) < 0))
+		buf_printf(&out, "error: %s\n", err.text);
 	fputs(buf_text(&out), stdout);
 	return e < 0 ? 1 : 0;
 }

@@ -232,6 +232,7 @@ static const serve_fn handlers[MSG_COUNT] = {
 	[MSG_PARTITION_QUERY] = read_partitions,
 	[MSG_LICENSE_QUERY] = read_licenses,
 	[MSG_CONF_QUERY] = read_conf,
+	[MSG_TOPO_QUERY] = read_topology,
 	[MSG_CANCEL] = serve_cancel,
 	[MSG_JOB_UPDATE] = serve_job_update,
 	[MSG_JOB_REQUEUE] = serve_requeue,

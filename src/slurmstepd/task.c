@@ -196,6 +196,8 @@ static void build_env(struct stepd *s, const struct task *t)
 			   .gres_count = l->n_gres,
 			   .pid = (uint32_t)getpid(),
 			   .srun_addr = l->step.srun_host,
+			   .topology_addr = l->topology_addr,
+			   .topology_pattern = l->topology_pattern,
 		   },
 		   &s->env);
 }

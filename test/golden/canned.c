@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cmd/ask.h"
 #include "conf/conf.h"
+#include "sched/topo.h"
 #include "schema/errors.h"
 #include "schema/messages.h"
 
@@ -119,6 +120,36 @@ static int answer_licenses(struct arena *a, const struct license_query *q, struc
 	return 0;
 }
 
+static int node_number(void *arg, const char *name)
+{
+	(void)arg;
+	return name[strlen("node")] - '1';
+}
+
+static const char *node_text(void *arg, uint32_t node)
+{
+	return arena_printf(arg, "node%u", node + 1);
+}
+
+static int answer_topology(struct arena *a, const struct topo_query *q, struct topo_reply *ret, struct error *err)
+{
+	static const struct topo_unit units[] = { { "leaf1", "node[1-4]", .where = "" },
+						  { "leaf2", "node[5-8]", .where = "" },
+						  { "spine", .switches = "leaf[1-2]", .where = "" } };
+	struct topo_spec spec = { .name = "default", .kind = TOPO_TREE, .units = units, .unit_count = ARRAY_COUNT(units) };
+	struct topo_show show = { q->unit, q->node ? (uint32_t)node_number(NULL, q->node) : BITSET_NONE, node_text, a };
+	struct topology *t;
+	AUTO_BUF struct buf text = {};
+	if (q->name && !str_eq(q->name, "default"))
+		return error_set(err, -E_NO_SUCH_TOPOLOGY, "%s", enum_text(&error_code_enum, E_NO_SUCH_TOPOLOGY));
+	if (topology_new(&spec, 8, node_number, NULL, &t, err) < 0)
+		abort();
+	topology_show(t, &show, &text);
+	ret->text = arena_strdup(a, buf_text(&text));
+	topology_free(t);
+	return 0;
+}
+
 /* Changes of jobs are refused when none is meant, and each ended job is a failure. */
 static int answer_change(struct arena *a, const struct job_filter *f, struct cancel_reply *ret,
 			 struct error *err)
@@ -158,6 +189,8 @@ static int canned_call(struct ask *ask, uint16_t kind, const void *body, void *r
 		return 0;
 	case MSG_LICENSE_QUERY:
 		return answer_licenses(ask->arena, body, reply);
+	case MSG_TOPO_QUERY:
+		return answer_topology(ask->arena, body, reply, err);
 	case MSG_CONF_QUERY:
 		return answer_conf(ask->arena, reply);
 	default:
@@ -207,9 +240,6 @@ static int read_conf(void *arg, const char *path, struct buf *ret)
 			ret,
 			"ClusterName=ref\nSlurmctldHost=vm(127.0.0.1)\nTopologyPlugin=topology/tree\n"
 			"NodeName=node[1-8] CPUs=32\nPartitionName=debug Nodes=node[1-8]\n");
-	else if (str_ends(path, "topology.conf"))
-		buf_puts(ret, "SwitchName=leaf1 Nodes=node[1-4]\nSwitchName=leaf2 Nodes=node[5-8]\n"
-			      "SwitchName=spine Switches=leaf[1-2]\n");
 	else
 		return -ENOENT;
 	return 0;

@@ -6,7 +6,7 @@
  * configuration to its machines is replaced: controller and node addresses, ports, directories, log
  * and pid files, and the authentication (muster up brings its own key).  gres.conf is copied the same
  * way; device files that this machine does not have become empty files in D/dev of the same name.
- * topology.conf and cgroup.conf are copied as they are. */
+ * topology.conf, topology.yaml and cgroup.conf are copied as they are. */
 #include "cmd/muster/muster.h"
 
 #include "base/arena.h"
@@ -62,6 +62,20 @@ static int copy_sibling(const struct site *s, const char *path, const char *name
 	return r < 0 ? r : text_write(site_path(s, "etc/%s", name), 0644, &text, err);
 }
 
+/* Byte for byte, where blanks mean something. */
+static int copy_as_it_is(const struct site *s, const char *path, const char *name, struct error *err)
+{
+	AUTO_BUF struct buf text = {};
+	const char *slash = strrchr(path, '/');
+	const char *from = arena_printf(s->arena, "%.*s/%s", (int)(slash - path), path, name);
+	int r = file_read(from, 64 << 20, &text);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return error_set(err, r, "cannot read '%s': %s", from, strerror(-r));
+	return text_write(site_path(s, "etc/%s", name), 0644, &text, err);
+}
+
 int import_config(struct site *s, const char *path, uint16_t port, struct buf *ret, struct error *err)
 {
 	struct conf *c = NULL;
@@ -77,6 +91,8 @@ int import_config(struct site *s, const char *path, uint16_t port, struct buf *r
 	r = copy_sibling(s, path, "gres.conf", gres_line, err);
 	if (r == 0)
 		r = copy_sibling(s, path, "topology.conf", plain_line, err);
+	if (r == 0)
+		r = copy_as_it_is(s, path, "topology.yaml", err);
 	if (r == 0)
 		r = copy_sibling(s, path, "cgroup.conf", plain_line, err);
 	return r;
