@@ -273,6 +273,21 @@ def test_priority_is_not_for_everybody(cluster, alice):
     cluster.ok("scontrol", "update", f"jobid={job_id}", "nice=-5")
 
 
+def test_partitions_for_some(cluster, alice, bob):
+    before = cluster.conf.read_text()
+    cluster.conf.write_text(before + "PartitionName=group Nodes=ALL AllowGroups=muster-tg\n"
+                            "PartitionName=roots Nodes=ALL RootOnly=YES\nPartitionName=users Nodes=ALL DisableRootJobs=YES\n")
+    cluster.ok("scontrol", "reconfigure")
+    for partition, allowed in (("group", (alice, None)), ("roots", (None,)), ("users", (alice, bob))):
+        for user in (alice, bob, None):
+            done = cluster.run("sbatch", "-p", partition, "-o", "/dev/null", "--wrap", "true", user=user)
+            assert done.code == (0 if user in allowed else 1), (partition, user and user.name, done)
+            assert done.code == 0 or (DENIED in done.err and partition in done.err), done
+    cluster.conf.write_text(before)
+    until(lambda: not cluster.ok("squeue", "-h").strip(), what="the jobs to end")
+    cluster.ok("scontrol", "reconfigure")
+
+
 # --- what no command would say ----------------------------------------------------------------------
 
 
