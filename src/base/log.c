@@ -146,7 +146,8 @@ static void write_line(enum log_level level, const char *fmt, va_list args)
 	line[total++] = '\n';
 	ssize_t wrote = write(logger.fd, line, total); /* one call: lines never mix */
 	(void)wrote;
-	if (logger.path && level == LOG_FATAL) /* whoever started the program should not have to look for it */
+	if (logger.path &&
+	    level == LOG_FATAL) /* whoever started the program should not have to look for it */
 		dprintf(2, "%s: fatal: %.*s", logger.program, (int)(total - (size_t)at), line + at);
 	pthread_mutex_unlock(&logger.lock);
 }

@@ -75,7 +75,8 @@ int pid_file_write(const char *path, uid_t owner, struct error *err)
 {
 	pid_t other = living_owner(path);
 	if (other)
-		return error_set(err, -EBUSY, "%s: process %d already runs; stop it first", path, (int)other);
+		return error_set(err, -EBUSY, "%s: process %d already runs; stop it first", path,
+				 (int)other);
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return error_set(err, -errno, "pid file %s: %s", path, strerror(errno));

@@ -211,13 +211,15 @@ int user_become(uid_t uid, struct error *err)
 	if (geteuid() == uid)
 		return 0;
 	if (geteuid() != 0)
-		return error_set(err, -EPERM, "a process of uid %u cannot become uid %u, only one of root can",
+		return error_set(err, -EPERM,
+				 "a process of uid %u cannot become uid %u, only one of root can",
 				 geteuid(), uid);
 	int r = user_lookup(uid, &who);
 	if (r < 0)
 		return error_set(err, r, "cannot become uid %u: there is no such user", uid);
 	if (initgroups(who.name, who.gid) < 0 || setresgid(who.gid, who.gid, who.gid) < 0 ||
 	    setresuid(uid, uid, uid) < 0)
-		return error_set(err, -errno, "cannot become user %s: %s", who.name, strerror(errno));
+		return error_set(err, -errno, "cannot become user %s: %s", who.name,
+				 strerror(errno));
 	return 0;
 }

@@ -85,7 +85,8 @@ static void test_become(void **state)
 		gid_t groups[64];
 		struct user_info u;
 		bool good = user_lookup(nobody, &u) == 0 && user_become(nobody, NULL) == 0;
-		good = good && getuid() == nobody && geteuid() == nobody && getgid() == u.gid && getegid() == u.gid;
+		good = good && getuid() == nobody && geteuid() == nobody && getgid() == u.gid &&
+		       getegid() == u.gid;
 		int count = getgroups(64, groups);
 		for (int i = 0; i < count; i++)
 			good = good && groups[i] != 0;

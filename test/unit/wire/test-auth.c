@@ -237,8 +237,8 @@ static void key_files_belong_to_those_who_may_be_anyone(void **state)
 		mode_t mode;
 		int code;
 	} cases[] = {
-		{ 0, 0, 0600, 0 },         { 0, 54321, 0640, 0 },
-		{ 54321, 54321, 0600, 0 }, { 54321, 54321, 0640, -EACCES },
+		{ 0, 0, 0600, 0 },           { 0, 54321, 0640, 0 },
+		{ 54321, 54321, 0600, 0 },   { 54321, 54321, 0640, -EACCES },
 		{ 54321, 0, 0600, -EACCES }, { 54321, 54322, 0600, -EACCES },
 	};
 	char path[160];
@@ -250,7 +250,9 @@ static void key_files_belong_to_those_who_may_be_anyone(void **state)
 		assert_true(fd >= 0 && ftruncate(fd, 64) == 0);
 		assert_int_equal(fchown(fd, cases[i].owner, 0) | fchmod(fd, cases[i].mode), 0);
 		struct auth *a = NULL;
-		struct auth_options o = { .type = "auth/slurm", .key_path = path, .cluster = "c1",
+		struct auth_options o = { .type = "auth/slurm",
+					  .key_path = path,
+					  .cluster = "c1",
 					  .key_owner = cases[i].slurm_user };
 		assert_int_equal(auth_new(&o, &a, NULL), cases[i].code);
 		auth_free(a);
