@@ -65,6 +65,11 @@ VALUE(features)
 	put_text(j->spec.request.constraint, out);
 }
 
+VALUE(prefer)
+{
+	put_text(j->spec.request.prefer, out);
+}
+
 VALUE(licenses)
 {
 	put_text(j->spec.request.licenses, out);
@@ -583,6 +588,7 @@ static const struct job_value job_values[] = {
 	[COLUMN_VALUE_EXCLUSIVE] = { exclusive },
 	[COLUMN_VALUE_EXIT_CODE] = { exit_code },
 	[COLUMN_VALUE_FEATURES] = { features },
+	[COLUMN_VALUE_PREFER] = { prefer },
 	[COLUMN_VALUE_TRES_PER_NODE] = { tres_per_node },
 	[COLUMN_VALUE_GID] = { NULL, gid_number },
 	[COLUMN_VALUE_GROUP] = { group },

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "client/options.h"
 #include "schema/errors.h"
+#include "sched/features.h"
 #include "text/hostlist.h"
 
 #include <errno.h>
@@ -189,15 +190,28 @@ static int check_gpus(struct options *o, struct error *err)
 	return settle_tasks_by_gpus(o, job, task, err);
 }
 
-/* Without --nodes a job's number may be anything up to one task or GPU on each. */
-static void default_nodes(struct resource_request *q)
+/* The nodes that the counts of --constraint take; the controller says what is wrong with it. */
+static uint32_t counted_nodes(struct options *o)
 {
+	struct constraint *c;
+	const char *text = o->at.spec.request.constraint;
+	if (str_empty(text) || constraint_parse(text, o->arena, &c, NULL) < 0)
+		return 0;
+	return features_nodes(c);
+}
+
+/* Without --nodes a job's number may be anything up to one task or GPU on each. */
+static void default_nodes(struct options *o)
+{
+	struct resource_request *q = &o->at.spec.request;
 	uint64_t most = count_gpus(q->gres_per_job, q->n_gres_per_job);
 	q->nodes_min = 1;
 	if (q->has_ntasks && q->has_ntasks_per_node)
 		q->nodes_min = (q->ntasks + q->ntasks_per_node - 1) / q->ntasks_per_node;
 	if (q->has_ntasks && q->ntasks > most)
 		most = q->ntasks;
+	if (q->nodes_min < counted_nodes(o))
+		q->nodes_min = counted_nodes(o);
 	q->nodes_max = most > q->nodes_min ? (uint32_t)most : q->nodes_min;
 }
 
@@ -217,7 +231,7 @@ static void settle_nodes(struct options *o)
 		if (o->in_allocation)
 			default_step_nodes(o);
 		else
-			default_nodes(q);
+			default_nodes(o);
 		return;
 	}
 	if (!q->has_ntasks || q->ntasks >= q->nodes_min || q->ntasks == 0)

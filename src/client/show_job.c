@@ -233,6 +233,10 @@ static void show_wishes(const struct job *j, const struct show_context *c, struc
 	show_break(c, out);
 	put_key("Features=", r->constraint, out);
 	buf_puts(out, " DelayBoot=00:00:00");
+	if (!str_empty(r->prefer)) {
+		show_break(c, out);
+		put_key("Prefer=", r->prefer, out);
+	}
 	if (!str_empty(j->spec.reservation)) {
 		show_break(c, out);
 		put_key("Reservation=", j->spec.reservation, out);

@@ -9,6 +9,7 @@
 #include "core/decide.h"
 #include "schema/errors.h"
 #include "sched/demand.h"
+#include "sched/features.h"
 #include "sched/plan.h"
 #include "text/hostlist.h"
 #include "text/idset.h"
@@ -56,7 +57,6 @@ static int refuse_missing(struct accept *a)
 		{ r->has_cores_per_socket, "--cores-per-socket" },
 		{ r->has_threads_per_core, "--threads-per-core" },
 		{ r->exclusive > EXCLUSIVE_KIND_NODE, "--exclusive=user|mcs|topo" },
-		{ r->constraint && strpbrk(r->constraint, "|*[]()"), "--constraint with |, *, [] or ()" },
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
 		if (missing[i].asked)
@@ -180,24 +180,26 @@ static int check_gres(struct accept *a, const struct gres_request *list, uint32_
 	return 0;
 }
 
-static int check_feature_names(struct accept *a, const char *constraint)
+static int check_feature(void *arg, const char *name)
 {
-	for (const char *p = constraint; p && *p;) {
-		size_t len = strcspn(p, "&,");
-		bool found = false;
-		for (uint32_t i = 0; i < a->view.node_count && !found; i++) {
-			const struct node *n = a->view.nodes[i];
-			for (const char *f = n ? n->features : NULL; f && *f && !found;) {
-				size_t flen = strcspn(f, ",");
-				found = flen == len && strncmp(f, p, len) == 0;
-				f += flen + (f[flen] == ',');
-			}
-		}
-		if (!found)
-			return error_set(a->err, -E_INVALID_FEATURE, "%s: no node has '%.*s'",
-					 enum_text(&error_code_enum, E_INVALID_FEATURE), (int)len, p);
-		p += len + (p[len] != '\0');
-	}
+	struct accept *a = arg;
+	for (uint32_t i = 0; i < a->view.node_count; i++)
+		if (a->view.nodes[i] && node_has_feature(a->view.nodes[i], name))
+			return 0;
+	return error_set(a->err, -E_INVALID_FEATURE, "no node has '%s'", name);
+}
+
+static int check_features(struct accept *a, const char *text, const char *option)
+{
+	struct constraint *c;
+	if (str_empty(text))
+		return 0;
+	int e = constraint_parse(text, a->out->arena, &c, a->err);
+	if (e == 0)
+		e = constraint_each_name(c, check_feature, a);
+	if (e < 0)
+		return error_wrap(a->err, -E_INVALID_FEATURE, "%s: %s",
+				  enum_text(&error_code_enum, E_INVALID_FEATURE), option);
 	return 0;
 }
 
@@ -246,8 +248,8 @@ static int check_request(struct accept *a)
 {
 	const struct resource_request *r = &a->job.spec.request;
 	struct demand d;
-	int e = demand_from(r, &d, a->err);
-	if (e < 0)
+	int e = check_features(a, r->constraint, "--constraint");
+	if (e < 0 || (e = check_features(a, r->prefer, "--prefer")) < 0 || (e = demand_from(r, &d, a->err)) < 0)
 		return e;
 	if ((e = check_names(a, r->node_list, "--nodelist")) < 0 || (e = check_names(a, r->exclude, "--exclude")) < 0)
 		return e;
@@ -260,9 +262,7 @@ static int check_request(struct accept *a)
 		return error_set(a->err, -E_INVALID_GRES, "%s: %s needs a request for GPUs",
 				 enum_text(&error_code_enum, E_INVALID_GRES),
 				 r->has_cpus_per_gpu ? "--cpus-per-gpu" : "--mem-per-gpu");
-	if ((e = check_licenses(a, r->licenses)) < 0)
-		return e;
-	return check_feature_names(a, r->constraint);
+	return check_licenses(a, r->licenses);
 }
 
 /* More nodes than the partition has or allows: the job waits and says so (sbatch(1)), unless the site

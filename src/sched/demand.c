@@ -1,13 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/demand.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "sched/features.h"
 #include "schema/errors.h"
+
+#include <string.h>
 
 static uint32_t ceil_div(uint32_t a, uint32_t b)
 {
 	return a / b + (a % b != 0);
+}
+
+/* sbatch(1) -C: counts take so many nodes, whatever else is left open. */
+static int count_featured(const struct resource_request *r, struct demand *d, struct error *err)
+{
+	struct constraint *c;
+	if (str_empty(r->constraint) || !strchr(r->constraint, '*'))
+		return 0;
+	AUTO_ARENA struct arena *a = arena_new();
+	if (constraint_parse(r->constraint, a, &c, err) < 0)
+		return error_wrap(err, -E_INVALID_FEATURE, "--constraint");
+	uint32_t counted = features_nodes(c), most = d->nodes_max ? d->nodes_max : counted;
+	if (r->has_ntasks && r->ntasks < most)
+		most = r->ntasks;
+	if (counted > most)
+		return error_set(err, -E_TOO_MANY_NODES,
+				 "--constraint=%.80s counts %u nodes, but the job has at most %u", r->constraint,
+				 counted, most);
+	if (d->nodes_min < counted)
+		d->nodes_min = counted;
+	return 0;
 }
 
 /* The number of tasks and nodes: sbatch(1) -N, -n and --ntasks-per-node, in that relation. */
@@ -16,6 +41,9 @@ static int count_tasks(const struct resource_request *r, struct demand *d, struc
 	d->tasks_per_node = r->has_ntasks_per_node ? r->ntasks_per_node : 0;
 	d->nodes_min = r->nodes_min ? r->nodes_min : 1;
 	d->nodes_max = r->nodes_max ? r->nodes_max : r->nodes_min;
+	int e = count_featured(r, d, err);
+	if (e < 0)
+		return e;
 	if (r->has_ntasks) {
 		d->ntasks = r->ntasks;
 		if (d->ntasks == 0)

@@ -9,6 +9,10 @@
  *      nodes one by one, those first that bring most of what is short;
  *   3. carve: an even spread of tasks, then CPUs, memory and devices node by node (nodefit.c).
  *
+ * The first two are tried for one constraint after the other: what --prefer wants, then what
+ * --constraint asks for, each once for every alternative of a bracket group.  Counts of a constraint
+ * are met by choosing among the nodes that the second move has put in order (features.c).
+ *
  * The first move costs one look per state; the second touches single nodes only when it has to. */
 #include "sched/fit.h"
 
@@ -16,6 +20,8 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "sched/demand.h"
+#include "sched/fabric.h"
+#include "sched/features.h"
 #include "sched/layout.h"
 #include "sched/nodefit.h"
 #include "sched/pool.h"
@@ -31,12 +37,14 @@ struct option {
 	uint32_t room;     /* tasks on one of its nodes */
 	uint64_t gres_job; /* devices of one of its nodes towards --gpus */
 	uint64_t rank;
+	uint64_t parts;    /* of the counts that one of its nodes could serve */
 };
 
 struct candidate {
 	uint32_t node;
 	uint32_t room;
 	uint64_t gres_job;
+	uint64_t parts;
 	bool required;
 };
 
@@ -47,6 +55,8 @@ struct search {
 	struct bitset allowed;  /* partition, less blocked and excluded ones */
 	struct bitset required; /* --nodelist */
 	uint32_t required_count;
+	const struct constraint *constraint; /* that is being tried; NULL: none */
+	const struct constraint *counts;     /* in it; NULL: none */
 	struct option *options; /* best first */
 	uint32_t option_count;
 	uint32_t *option_of;    /* by state: position + 1; 0: it cannot take part */
@@ -57,26 +67,6 @@ struct search {
 };
 
 /* ---- options ----------------------------------------------------------------------------------- */
-
-/* --constraint: names joined by `&`; submission refuses the rest of the grammar. */
-static bool has_features(const struct node *n, const char *constraint)
-{
-	if (str_empty(constraint))
-		return true;
-	for (const char *p = constraint; *p;) {
-		size_t len = strcspn(p, "&,");
-		bool found = false;
-		for (const char *f = n->features; f && *f;) {
-			size_t flen = strcspn(f, ",");
-			found |= flen == len && strncmp(f, p, len) == 0;
-			f += flen + (f[flen] == ',');
-		}
-		if (!found)
-			return false;
-		p += len + (p[len] != '\0');
-	}
-	return true;
-}
 
 static uint64_t clamp(uint64_t v, uint64_t most)
 {
@@ -103,17 +93,19 @@ static int by_rank(const void *a, const void *b)
 static void find_options(struct search *s)
 {
 	s->options = ARENA_ARRAY(s->arena, struct option, s->pool->states.count + 1);
+	s->option_count = 0;
 	for (uint32_t i = 0; i < s->pool->states.count; i++) {
 		const struct pool_state *state = &s->pool->states.at[i];
 		const struct pool_node *n = &s->pool->nodes[state->sample];
 		/* In a pool of idle nodes, which answers what could ever run, nobody is in the way. */
 		bool is_taken = n->node->exclusive_job && !n->idle;
-		if (!state->count || is_taken || !has_features(n->node, s->d->request->constraint))
+		if (!state->count || is_taken || !features_match(s->constraint, n->node))
 			continue;
 		uint32_t room = nodefit_room(n, s->d);
+		uint64_t parts = s->counts ? features_parts(s->counts, n->node) : 0;
 		if (room)
 			s->options[s->option_count++] =
-				(struct option){ i, room, nodefit_job_gres(n, s->d), rank_of(n) };
+				(struct option){ i, room, nodefit_job_gres(n, s->d), rank_of(n), parts };
 	}
 	qsort(s->options, s->option_count, sizeof(*s->options), by_rank);
 	s->option_of = ARENA_ARRAY(s->arena, uint32_t, s->pool->states.count + 1);
@@ -148,7 +140,7 @@ static uint32_t tasks_on(const struct search *s, uint32_t nodes)
 
 static void pick(struct search *s, uint32_t node, const struct option *o, bool required)
 {
-	s->chosen[s->chosen_count++] = (struct candidate){ node, o->room, o->gres_job, required };
+	s->chosen[s->chosen_count++] = (struct candidate){ node, o->room, o->gres_job, o->parts, required };
 }
 
 static bool enough(const struct search *s, uint32_t nodes)
@@ -159,6 +151,30 @@ static bool enough(const struct search *s, uint32_t nodes)
 		gres += s->chosen[i].gres_job == UINT64_MAX ? 0 : s->chosen[i].gres_job;
 	}
 	return room >= tasks_on(s, nodes) && gres >= job_gres_wanted(s);
+}
+
+/* Puts those first that together meet the counts, `nodes` of them, as good in the present order as can
+ * be; false: there are none, or not with all of --nodelist, which is first in the order. */
+static bool meet_counts(struct search *s, uint32_t nodes)
+{
+	if (!s->counts)
+		return true;
+	AUTO_ARENA struct arena *a = arena_new();
+	uint64_t *parts = ARENA_ARRAY(a, uint64_t, s->chosen_count);
+	uint32_t *order = ARENA_ARRAY(a, uint32_t, s->chosen_count);
+	for (uint32_t i = 0; i < s->chosen_count; i++) {
+		parts[i] = s->chosen[i].parts;
+		order[i] = i;
+	}
+	if (!features_order(s->counts, parts, order, s->chosen_count, nodes, a))
+		return false;
+	struct candidate *before = arena_dup(a, s->chosen, s->chosen_count * sizeof(*before));
+	uint32_t required = 0;
+	for (uint32_t i = 0; i < s->chosen_count; i++) {
+		s->chosen[i] = before[order[i]];
+		required += i < nodes && s->chosen[i].required;
+	}
+	return required == s->required_count;
 }
 
 static bool pick_required(struct search *s)
@@ -196,6 +212,14 @@ static bool by_fabric(const struct search *s, uint32_t nodes)
 	return nodes > 1 && (topology_kind(s->scope->topology) != TOPO_FLAT || s->d->request->contiguous);
 }
 
+static const uint64_t *parts_by_node(const struct search *s, const struct bitset *nodes)
+{
+	uint64_t *parts = ARENA_ARRAY(s->arena, uint64_t, s->pool->count);
+	for (uint32_t n = bitset_next(nodes, 0); n != BITSET_NONE; n = bitset_next(nodes, n + 1))
+		parts[n] = option_of(s, n)->parts;
+	return parts;
+}
+
 /* `nodes` of the nodes that have room for a share, those that are wired closest. */
 static bool pick_fabric(struct search *s, uint32_t nodes, uint32_t share, uint64_t gres_share)
 {
@@ -217,7 +241,9 @@ static bool pick_fabric(struct search *s, uint32_t nodes, uint32_t share, uint64
 				  .contiguous = r->contiguous,
 				  .weight = s->pool->weights };
 	uint32_t *found = ARENA_ARRAY(s->arena, uint32_t, nodes);
-	if (!topology_choose(s->scope->topology, &usable, &wish, s->arena, found, NULL))
+	if (s->counts ? !fabric_choose(s->scope->topology, &usable, &wish, s->counts, parts_by_node(s, &usable),
+				       s->arena, found) :
+			!topology_choose(s->scope->topology, &usable, &wish, s->arena, found, NULL))
 		return false;
 	s->chosen = ARENA_ARRAY(s->arena, struct candidate, nodes);
 	s->chosen_count = 0;
@@ -227,27 +253,29 @@ static bool pick_fabric(struct search *s, uint32_t nodes, uint32_t share, uint64
 	return enough(s, nodes);
 }
 
-/* `nodes` nodes that can each take an even share, from the best options on. */
+/* `nodes` nodes that can each take an even share, from the best options on; with counts all that can
+ * are looked at. */
 static bool pick_even(struct search *s, uint32_t nodes)
 {
 	uint32_t share = (tasks_on(s, nodes) + nodes - 1) / nodes, good = 0;
 	uint64_t gres_share = (job_gres_wanted(s) + nodes - 1) / nodes;
 	if (by_fabric(s, nodes))
 		return pick_fabric(s, nodes, share, gres_share);
+	uint32_t most = s->counts ? s->pool->count : nodes;
 	struct option *fair = ARENA_ARRAY(s->arena, struct option, s->option_count + 1);
-	s->chosen = ARENA_ARRAY(s->arena, struct candidate, nodes + s->required_count);
+	s->chosen = ARENA_ARRAY(s->arena, struct candidate, most + s->required_count);
 	s->chosen_count = 0;
 	if (!pick_required(s))
 		return false;
 	for (uint32_t i = 0; i < s->option_count; i++)
 		if (s->options[i].room >= share && s->options[i].gres_job >= gres_share)
 			fair[good++] = s->options[i];
-	for (uint32_t i = 0, next; i < good && s->chosen_count < nodes; i = next) {
+	for (uint32_t i = 0, next; i < good && s->chosen_count < most; i = next) {
 		for (next = i + 1; next < good && fair[next].rank == fair[i].rank;)
 			next++;
-		pick_alike(s, &fair[i], &fair[next - 1], nodes);
+		pick_alike(s, &fair[i], &fair[next - 1], most);
 	}
-	return s->chosen_count == nodes && enough(s, nodes);
+	return s->chosen_count >= nodes && meet_counts(s, nodes) && enough(s, nodes);
 }
 
 /* ---- choose: whatever adds up -------------------------------------------------------------------- */
@@ -310,9 +338,9 @@ static uint32_t pick_uneven(struct search *s, uint32_t min, uint32_t max)
 		return 0;
 	for (uint32_t nodes = min; nodes <= max; nodes++) {
 		for (p.lean = 0; p.lean <= (p.gres_wanted ? 4 : 0); p.lean++) {
-			if (nodes == min || p.gres_wanted)
+			if (nodes == min || p.gres_wanted || s->counts)
 				qsort_r(s->chosen, s->chosen_count, sizeof(*s->chosen), by_worth, &p);
-			if (enough(s, nodes))
+			if (meet_counts(s, nodes) && enough(s, nodes))
 				return nodes;
 		}
 	}
@@ -333,6 +361,8 @@ static uint32_t pick_uneven_fabric(struct search *s, uint32_t min, uint32_t max)
 static uint32_t choose(struct search *s)
 {
 	uint32_t min = s->d->nodes_min < s->required_count ? s->required_count : s->d->nodes_min;
+	uint32_t counted = features_nodes(s->counts);
+	min = min < counted ? counted : min;
 	if (min > s->d->nodes_max || min > s->pool->count)
 		return 0;
 	if (pick_even(s, min))
@@ -419,18 +449,47 @@ static bool required_down(const struct search *s)
 	return false;
 }
 
+/* The constraints to try, in this order; 0 when one cannot be read, which submission refuses. */
+static uint32_t list_constraints(const struct search *s, bool preferred, const struct constraint ***ret)
+{
+	const char *texts[] = { preferred ? s->d->request->prefer : NULL, s->d->request->constraint };
+	const struct constraint *const *choices[2] = {};
+	uint32_t counts[2] = {};
+	for (int i = 0; i < 2; i++) {
+		struct constraint *c = NULL;
+		if (!str_empty(texts[i]) && constraint_parse(texts[i], s->arena, &c, NULL) < 0)
+			return 0;
+		if (c || i == 1)
+			counts[i] = features_choices(c, s->arena, &choices[i]);
+	}
+	*ret = ARENA_ARRAY(s->arena, const struct constraint *, counts[0] + counts[1]);
+	for (uint32_t i = 0; i < counts[0]; i++)
+		(*ret)[i] = choices[0][i];
+	for (uint32_t i = 0; i < counts[1]; i++)
+		(*ret)[counts[0] + i] = choices[1][i];
+	return counts[0] + counts[1];
+}
+
 enum fit_result fit_find(struct pool *p, const struct demand *d, const struct fit_scope *scope,
 			 struct arena *a, struct fit *ret)
 {
 	struct search s = { .pool = p, .d = d, .arena = a, .scope = scope };
+	const struct constraint **constraints;
 	if (!search_init(&s))
 		return FIT_SHORT;
-	find_options(&s);
-	uint32_t nodes = choose(&s);
-	if (nodes == 0)
-		return required_down(&s) ? FIT_REQUIRED_DOWN : FIT_SHORT;
-	carve(&s, nodes, ret);
-	return FIT_OK;
+	uint32_t count = list_constraints(&s, true, &constraints);
+	for (uint32_t i = 0; i < count; i++) {
+		s.constraint = constraints[i];
+		s.counts = features_counts(s.constraint);
+		s.in_order = false;
+		find_options(&s);
+		uint32_t nodes = choose(&s);
+		if (nodes == 0)
+			continue;
+		carve(&s, nodes, ret);
+		return FIT_OK;
+	}
+	return required_down(&s) ? FIT_REQUIRED_DOWN : FIT_SHORT;
 }
 
 /* ---- explain ----------------------------------------------------------------------------------- */
@@ -458,7 +517,7 @@ static struct best look_around(const struct search *s)
 	struct best best = {};
 	for (uint32_t i = bitset_next(&s->allowed, 0); i != BITSET_NONE; i = bitset_next(&s->allowed, i + 1)) {
 		const struct pool_node *n = &s->pool->nodes[i];
-		if (!n->up || !has_features(n->node, s->d->request->constraint))
+		if (!n->up || !features_match(s->constraint, n->node))
 			continue;
 		best.nodes++;
 		best.cpus = n->free_cpus > best.cpus ? n->free_cpus : best.cpus;
@@ -467,18 +526,75 @@ static struct best look_around(const struct search *s)
 	return best;
 }
 
+/* Names the parts of the counts that too few nodes could serve, or says that it is their sum. */
+static void explain_counts(const struct search *s, struct buf *out)
+{
+	uint64_t *parts = ARENA_ARRAY(s->arena, uint64_t, s->pool->count);
+	uint32_t count = 0;
+	for (uint32_t i = bitset_next(&s->allowed, 0); i != BITSET_NONE; i = bitset_next(&s->allowed, i + 1))
+		if (s->pool->nodes[i].up && features_match(s->constraint, s->pool->nodes[i].node))
+			parts[count++] = features_parts(s->counts, s->pool->nodes[i].node);
+	for (uint32_t p = 0; p < s->counts->part_count; p++) {
+		AUTO_BUF struct buf name = {};
+		uint32_t have = 0, want = s->counts->parts[p]->count;
+		for (uint32_t i = 0; i < count; i++)
+			have += parts[i] >> p & 1;
+		constraint_print(s->counts->parts[p], &name);
+		if (have < want)
+			buf_printf(out, "%s%u node%s with '%.80s' %s asked for, the most there are is %u",
+				   out->len ? "; " : "", want, want == 1 ? "" : "s", buf_text(&name),
+				   want == 1 ? "is" : "are", have);
+	}
+	if (out->len == 0 && !features_counts_met(s->counts, parts, count, s->arena)) {
+		AUTO_BUF struct buf text = {};
+		constraint_print(s->counts, &text);
+		buf_printf(out, "'%.80s' takes %u nodes, none of them counted twice, and there are too few for that",
+			   buf_text(&text), features_nodes(s->counts));
+	}
+}
+
+/* Of the alternatives of a bracket group the one with the most nodes is explained. */
+static struct best choose_best(struct search *s)
+{
+	const struct constraint **constraints, *chosen = NULL;
+	uint32_t count = list_constraints(s, false, &constraints);
+	struct best best = {};
+	for (uint32_t i = 0; i < count; i++) {
+		s->constraint = constraints[i];
+		struct best here = look_around(s);
+		if (i > 0 && here.nodes <= best.nodes)
+			continue;
+		best = here;
+		chosen = s->constraint;
+	}
+	s->constraint = chosen;
+	s->counts = features_counts(chosen);
+	return best;
+}
+
+static void explain_nodes(const struct search *s, const struct best *best, struct buf *out)
+{
+	AUTO_BUF struct buf features = {};
+	constraint_print(s->constraint, &features);
+	bool one = s->d->nodes_min == 1;
+	buf_printf(out, "%u node%s%s%.80s%s %s asked for, %llu could be used", s->d->nodes_min, one ? "" : "s",
+		   features.len ? " with '" : "", buf_text(&features), features.len ? "'" : "",
+		   one ? "is" : "are", (unsigned long long)best->nodes);
+}
+
 void fit_explain(struct pool *p, const struct demand *d, const struct fit_scope *scope, struct buf *out)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct search s = { .pool = p, .d = d, .arena = a, .scope = scope };
 	if (!search_init(&s))
 		return;
-	struct best best = look_around(&s);
-	if (best.nodes < d->nodes_min) {
-		buf_printf(out, "%u nodes are asked for, %llu could be used", d->nodes_min,
-			   (unsigned long long)best.nodes);
+	struct best best = choose_best(&s);
+	if (s.counts)
+		explain_counts(&s, out);
+	else if (best.nodes < d->nodes_min)
+		explain_nodes(&s, &best, out);
+	if (out->len)
 		return;
-	}
 	uint32_t tasks = d->tasks_per_node ? d->tasks_per_node : 1;
 	uint64_t cpus = (uint64_t)tasks * d->cpus_per_task;
 	cpus = cpus < d->cpus_min ? d->cpus_min : cpus;

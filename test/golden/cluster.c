@@ -358,6 +358,8 @@ void canned_jobs(struct arena *a, struct job_list *ret)
 	vec_push(&jobs, clean);
 	struct job held = make_waiting(a, 2233, "heldjob", JOB_REASON_HELD_USER, 0);
 	held.hold = HOLD_KIND_USER;
+	held.spec.request.constraint = TEXT(a, "[rack1|rack2]");
+	held.spec.request.prefer = TEXT(a, "a100");
 	vec_push(&jobs, held);
 	struct job dependent = make_waiting(a, 2234, "depjob", JOB_REASON_DEPENDENCY, 2);
 	dependent.spec.dependency = TEXT(a, "afterok:2230(unfulfilled)");

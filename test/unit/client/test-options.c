@@ -124,6 +124,11 @@ static const struct value_case {
 	  "spec={request={" ONE " exclusive=USER overcommit=yes contiguous=yes}}" },
 	{ SB, "-w n[1-2] -x n3 -C a&b", NULL, NULL,
 	  "spec={request={" ONE " node_list='n[1-2]' exclude='n3' constraint='a&b'}}" },
+	{ SB, "-C a*4 --prefer=x|y", NULL, NULL,
+	  "spec={request={nodes_min=4 nodes_max=4 constraint='a*4' prefer='x|y'}}" },
+	{ SB, "-C [a*2&b*1] -n8", NULL, NULL,
+	  "spec={request={nodes_min=3 nodes_max=8 ntasks=8 constraint='[a*2&b*1]'}}" },
+	{ SB, "-C a*4 -N6", NULL, NULL, "spec={request={nodes_min=6 nodes_max=6 constraint='a*4'}}" },
 	{ SB, "--requeue --no-requeue", NULL, NULL, "spec={requeue=no request={" ONE "}}" },
 	{ SB, "--open-mode=append -o o.%j -e e -i /dev/null", NULL, NULL,
 	  "spec={std_in='/dev/null' std_out='o.%j' std_err='e' open_append=yes request={" ONE

@@ -341,7 +341,7 @@ static void refusals_name_what_is_wrong(void **state)
 		{ "partition", set_partition, "Invalid partition name specified: 'nope' (there are: main, half)" },
 		{ "node", set_node, "Invalid node name specified: --nodelist: there is no node 'n99'" },
 		{ "hostlist", set_list, "Invalid node name specified: --exclude=n[3-1]: " },
-		{ "feature", set_feature, "Invalid feature specification: no node has 'warp'" },
+		{ "feature", set_feature, "Invalid feature specification: --constraint: no node has 'warp'" },
 		{ "dependency", set_dependency,
 		  "Requested operation not supported on this system: --dependency is not built yet" },
 		{ "array", set_array, "Invalid job array specification: " },

@@ -22,6 +22,73 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 	return *seed % below;
 }
 
+/* ---- constraints, each with what it means for a set of nodes ------------------------------------ */
+
+enum { A = 1, B = 2, C = 4 }; /* features, in the masks of the nodes of a set */
+
+static bool all_have(const uint32_t *masks, uint32_t count, uint32_t any_of)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!(masks[i] & any_of))
+			return false;
+	return true;
+}
+
+static uint32_t how_many(const uint32_t *masks, uint32_t count, uint32_t any_of)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < count; i++)
+		n += (masks[i] & any_of) != 0;
+	return n;
+}
+
+/* One node for `first` and two others for `second`. */
+static bool one_and_two(const uint32_t *masks, uint32_t count, uint32_t first, uint32_t second)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t rest = how_many(masks, count, second) - ((masks[i] & second) != 0);
+		if (masks[i] & first && rest >= 2)
+			return true;
+	}
+	return false;
+}
+
+static const char *const constraints[] = { "",	      "a",	  "a&b",	  "a|b",  "a*1", "a*2", "[a|b]",
+					   "[a*1&b*2]", "[(a|b)*1&c*2]", "c&[a|b]", "a&b*1" };
+
+static bool set_matches(uint32_t which, const uint32_t *m, uint32_t n)
+{
+	switch (which) {
+	case 1: return all_have(m, n, A);
+	case 2: return all_have(m, n, A) && all_have(m, n, B);
+	case 3: return all_have(m, n, A | B);
+	case 4: return how_many(m, n, A) >= 1;
+	case 5: return how_many(m, n, A) >= 2;
+	case 6: return all_have(m, n, A) || all_have(m, n, B);
+	case 7: return one_and_two(m, n, A, B);
+	case 8: return one_and_two(m, n, A | B, C);
+	case 9: return all_have(m, n, C) && (all_have(m, n, A) || all_have(m, n, B));
+	case 10: return all_have(m, n, A) && how_many(m, n, B) >= 1;
+	default: return true;
+	}
+}
+
+static uint32_t feature_mask(const struct node *n)
+{
+	uint32_t mask = 0;
+	for (const char *f = n->features; f && *f; f++)
+		mask |= *f == 'a' ? A : *f == 'b' ? B : *f == 'c' ? C : 0;
+	return mask;
+}
+
+static bool fit_matches(const struct sched_view *v, const struct fit *f, uint32_t which)
+{
+	uint32_t masks[8];
+	for (uint32_t i = 0; i < f->count; i++)
+		masks[i] = feature_mask(v->nodes[f->alloc[i].node]);
+	return set_matches(which, masks, f->count);
+}
+
 static const struct node *random_node(uint32_t index, struct arena *a, uint64_t *seed)
 {
 	struct node *n = ARENA_NEW(a, struct node);
@@ -33,6 +100,8 @@ static const struct node *random_node(uint32_t index, struct arena *a, uint64_t 
 	n->conf.real_memory_mib = 100 * (1 + draw(seed, 10));
 	n->conf.weight = (uint32_t)draw(seed, 3);
 	n->drain = draw(seed, 10) == 0;
+	static const char *const features[] = { NULL, "a", "b", "b,a", "c", "a,c", "c,b", "a,b,c" };
+	n->features = arena_strdup(a, features[draw(seed, ARRAY_COUNT(features))]);
 	n->shape = index + 1; /* each node is a kind of its own */
 	n->n_gres = 2;
 	n->gres = ARENA_ARRAY(a, struct node_gres, 2);
@@ -200,12 +269,13 @@ static uint32_t most_tasks(const struct node *n, const struct demand *d, uint32_
 	return best;
 }
 
-/* Every subset of nodes: is there one that could hold the request? */
-static bool exists(const struct sched_view *v, const struct demand *d)
+/* Every subset of nodes: is there one that could hold the request and meets constraint `which`? */
+static bool exists(const struct sched_view *v, const struct demand *d, uint32_t which)
 {
 	for (uint32_t set = 1; set < 1u << v->node_count; set++) {
 		uint32_t nodes = (uint32_t)__builtin_popcount(set), room = 0;
 		uint64_t gpus = 0;
+		uint32_t masks[8], count = 0;
 		bool all = nodes >= d->nodes_min && nodes <= d->nodes_max;
 		uint32_t want = d->ntasks;
 		if (d->tasks_follow_nodes)
@@ -215,10 +285,11 @@ static bool exists(const struct sched_view *v, const struct demand *d)
 				continue;
 			uint32_t most = most_tasks(v->nodes[i], d, want);
 			all = most > 0;
+			masks[count++] = feature_mask(v->nodes[i]);
 			room += most;
 			gpus += d->request->n_gres_per_job ? free_gpus(v->nodes[i], d->request->gres_per_job->type) : 0;
 		}
-		if (all && room >= want && want >= nodes &&
+		if (all && set_matches(which, masks, count) && room >= want && want >= nodes &&
 		    (!d->request->n_gres_per_job ||
 		     (gpus >= d->request->gres_per_job->count)))
 			return true;
@@ -239,6 +310,10 @@ static void fit_agrees_with_brute_force(void **state)
 			nodes[i] = random_node(i, a, &seed);
 		struct sched_view v = { .nodes = nodes, .node_count = count };
 		struct resource_request r = random_request(a, &seed);
+		uint32_t want = draw(&seed, 2) ? 0 : (uint32_t)draw(&seed, ARRAY_COUNT(constraints));
+		uint32_t prefer = draw(&seed, 4) ? 0 : (uint32_t)draw(&seed, ARRAY_COUNT(constraints));
+		r.constraint = arena_strdup(a, constraints[want]);
+		r.prefer = arena_strdup(a, constraints[prefer]);
 		struct demand d;
 		if (demand_from(&r, &d, NULL) < 0)
 			continue;
@@ -250,10 +325,13 @@ static void fit_agrees_with_brute_force(void **state)
 		struct fit fit = {};
 		pool_init(&pool, &v, false, a);
 		bool ok = fit_find(&pool, &d, &scope, a, &fit) == FIT_OK;
-		if (ok)
+		bool preferred = prefer && exists(&v, &d, prefer);
+		if (ok) {
 			check_fit(&v, &d, &fit);
+			assert_true(fit_matches(&v, &fit, preferred ? prefer : want));
+		}
 		pool_done(&pool);
-		if (ok != exists(&v, &d)) {
+		if (ok != (preferred || exists(&v, &d, want))) {
 			AUTO_BUF struct buf text = {};
 			record_print(&resource_request_record, &r, &text);
 			fail_msg("round %llu: fit %d: %s", (unsigned long long)round, ok, buf_text(&text));
