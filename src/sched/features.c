@@ -128,6 +128,7 @@ struct seating {
 	const uint64_t *wants; /* by position: parts a node could sit in, the spare places aside */
 	uint32_t part_count;   /* with the spare places, which are the last */
 	uint32_t free[CONSTRAINT_COUNTS_MAX + 1]; /* places left in each part */
+	uint64_t open;         /* parts that have places left */
 	uint64_t closed;
 	uint32_t *seated; /* positions, in the order in which they came */
 	uint8_t *part_of; /* parallel to `seated` */
@@ -144,24 +145,16 @@ static uint32_t lowest(uint64_t bits)
 	return (uint32_t)__builtin_ctzll(bits);
 }
 
-static uint64_t with_places(const struct seating *s)
-{
-	uint64_t parts = 0;
-	for (uint32_t i = 0; i < s->part_count; i++)
-		parts |= (uint64_t)(s->free[i] > 0) << i;
-	return parts;
-}
-
 /* Breadth first from the parts in `start` over whoever would have to move; `mover[p]` is who sits
  * elsewhere and would move to `p`, as an index into `seated`.  The part with a free place that was
  * found, or NOWHERE; then `*ret_reached` is everything that was looked at. */
 static uint32_t find_place(const struct seating *s, uint64_t start, uint32_t *mover,
 			   uint64_t *ret_reached)
 {
-	uint64_t reached = start, fresh = start, open = with_places(s);
+	uint64_t reached = start, fresh = start;
 	while (fresh) {
-		if (fresh & open)
-			return lowest(fresh & open);
+		if (fresh & s->open)
+			return lowest(fresh & s->open);
 		uint64_t next = 0;
 		for (uint32_t i = 0; i < s->count; i++) {
 			if (!(fresh >> s->part_of[i] & 1))
@@ -190,7 +183,8 @@ static bool seat(struct seating *s, uint32_t position)
 		s->closed |= reached;
 		return false;
 	}
-	s->free[part]--;
+	if (--s->free[part] == 0)
+		s->open &= ~(1ull << part);
 	while (!(start >> part & 1)) { /* back along the movers to where the new node begins */
 		uint32_t who = mover[part], from = s->part_of[who];
 		s->part_of[who] = (uint8_t)part;
@@ -227,9 +221,13 @@ bool features_order(const struct constraint *each, const uint64_t *parts, uint32
 		return false;
 	assert(each->kind == CONSTRAINT_EACH && each->part_count <= CONSTRAINT_COUNTS_MAX);
 	struct seating s = { .wants = parts, .part_count = each->part_count + 1 };
-	for (uint32_t i = 0; i < each->part_count; i++)
+	for (uint32_t i = 0; i < each->part_count; i++) {
 		s.free[i] = each->parts[i]->count;
+		s.open |= 1ull << i;
+	}
 	s.free[each->part_count] = want - counted;
+	if (want > counted)
+		s.open |= 1ull << each->part_count;
 	s.seated = ARENA_ARRAY(a, uint32_t, want);
 	s.part_of = ARENA_ARRAY(a, uint8_t, want);
 	for (uint32_t i = 0; i < count && s.count < want; i++)

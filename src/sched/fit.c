@@ -538,7 +538,7 @@ static void explain_counts(const struct search *s, struct buf *out)
 		AUTO_BUF struct buf name = {};
 		uint32_t have = 0, want = s->counts->parts[p]->count;
 		for (uint32_t i = 0; i < count; i++)
-			have += parts[i] >> p & 1;
+			have += (parts[i] >> p & 1) != 0;
 		constraint_print(s->counts->parts[p], &name);
 		if (have < want)
 			buf_printf(out, "%s%u node%s with '%.80s' %s asked for, the most there are is %u",

@@ -272,7 +272,12 @@ static uint32_t most_tasks(const struct node *n, const struct demand *d, uint32_
 /* Every subset of nodes: is there one that could hold the request and meets constraint `which`? */
 static bool exists(const struct sched_view *v, const struct demand *d, uint32_t which)
 {
+	uint32_t must = 0;
+	if (d->request->node_list)
+		must = 1u << (d->request->node_list[1] - '0');
 	for (uint32_t set = 1; set < 1u << v->node_count; set++) {
+		if ((set & must) != must)
+			continue;
 		uint32_t nodes = (uint32_t)__builtin_popcount(set), room = 0;
 		uint64_t gpus = 0;
 		uint32_t masks[8], count = 0;
@@ -314,6 +319,9 @@ static void fit_agrees_with_brute_force(void **state)
 		uint32_t prefer = draw(&seed, 4) ? 0 : (uint32_t)draw(&seed, ARRAY_COUNT(constraints));
 		r.constraint = arena_strdup(a, constraints[want]);
 		r.prefer = arena_strdup(a, constraints[prefer]);
+		uint32_t must = (uint32_t)draw(&seed, 4 * count); /* --nodelist, where there is such a node */
+		if (must < count)
+			r.node_list = arena_printf(a, "n%u", must);
 		struct demand d;
 		if (demand_from(&r, &d, NULL) < 0)
 			continue;
