@@ -279,6 +279,16 @@ static bool value_ntasks_per_gpu(const struct source *s, struct buf *out)
 	return put_optional(out, s->request->has_ntasks_per_gpu, s->request->ntasks_per_gpu);
 }
 
+static bool value_ntasks_per_core(const struct source *s, struct buf *out)
+{
+	return put_optional(out, s->request->has_ntasks_per_core, s->request->ntasks_per_core);
+}
+
+static bool value_ntasks_per_socket(const struct source *s, struct buf *out)
+{
+	return put_optional(out, s->request->has_ntasks_per_socket, s->request->ntasks_per_socket);
+}
+
 static bool value_cpus_per_task(const struct source *s, struct buf *out)
 {
 	const struct resource_request *r = s->request;
@@ -390,11 +400,14 @@ static uint64_t gpus_per_task(const struct source *s)
 
 static bool value_tres_bind(const struct source *s, struct buf *out)
 {
+	const char *given = s->scope == JOBENV_TASK ? s->j->step->gpu_bind : s->j->job->spec.gpu_bind;
 	uint64_t each = gpus_per_task(s);
 
-	if (each)
+	if (!str_empty(given))
+		buf_printf(out, "gres/gpu:%s", given);
+	else if (each)
 		buf_printf(out, "gres/gpu:per_task:%llu", (unsigned long long)each);
-	return each > 0;
+	return out->len > 0;
 }
 
 static bool value_distribution(const struct source *s, struct buf *out)
@@ -615,6 +628,8 @@ static const value_fn values[] = {
 	[VARIABLE_KIND_NTASKS] = value_ntasks,
 	[VARIABLE_KIND_NTASKS_PER_NODE] = value_ntasks_per_node,
 	[VARIABLE_KIND_NTASKS_PER_GPU] = value_ntasks_per_gpu,
+	[VARIABLE_KIND_NTASKS_PER_CORE] = value_ntasks_per_core,
+	[VARIABLE_KIND_NTASKS_PER_SOCKET] = value_ntasks_per_socket,
 	[VARIABLE_KIND_CPUS_PER_TASK] = value_cpus_per_task,
 	[VARIABLE_KIND_CPUS_PER_GPU] = value_cpus_per_gpu,
 	[VARIABLE_KIND_THREADS_PER_CORE] = value_threads_per_core,

@@ -300,7 +300,11 @@ static void drop_overridden(struct options *o)
 {
 	static const char *const groups[][3] = { { "mem", "mem-per-cpu", "mem-per-gpu" },
 						 { "gpu-bind", "tres-bind", NULL },
-						 { "nodelist", "nodefile", NULL } };
+						 { "nodelist", "nodefile", NULL },
+						 { "cpus-per-task", "cpus-per-gpu", NULL },
+						 { "hint", "ntasks-per-core", NULL },
+						 { "hint", "threads-per-core", NULL },
+						 { "hint", "extra-node-info", NULL } };
 	for (size_t g = 0; g < ARRAY_COUNT(groups); g++) {
 		enum option_source best = OPTION_UNSET;
 		for (int pass = 0; pass < 2; pass++) {

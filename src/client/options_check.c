@@ -28,10 +28,13 @@ static int refuse_gres(struct options *o, struct error *err, const char *text)
 			 enum_text(&error_code_enum, E_INVALID_GRES), text);
 }
 
-/* Two options of the same source; of different sources the higher one has won already. */
+/* Two options of the same source; of different sources the higher one has won already.  A job's
+ * variables tell its binding in two ways, which agree. */
 static bool both_given(const struct options *o, const char *a, const char *b)
 {
 	enum option_source at = options_source(o, a);
+	if (at == OPTION_ENV && str_eq(b, "tres-bind"))
+		return false;
 	return at != OPTION_UNSET && at == options_source(o, b);
 }
 
@@ -79,7 +82,12 @@ static int check_conflicts(struct options *o, struct error *err)
 	} pairs[] = { { "mem", "mem-per-cpu" },         { "mem", "mem-per-gpu" },
 		      { "mem-per-cpu", "mem-per-gpu" }, { "cpus-per-task", "cpus-per-gpu" },
 		      { "exclusive", "oversubscribe" }, { "gpu-bind", "tres-bind" },
-		      { "nodelist", "nodefile" } };
+		      { "nodelist", "nodefile" },       { "core-spec", "thread-spec" },
+		      { "hint", "ntasks-per-core" },    { "hint", "threads-per-core" },
+		      { "hint", "extra-node-info" },    { "ntasks-per-gpu", "gpus-per-task" },
+		      { "ntasks-per-gpu", "gpus-per-socket" },
+		      { "ntasks-per-gpu", "ntasks-per-node" },
+		      { "ntasks-per-gpu", "tres-per-task" } };
 	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
 		if (both_given(o, pairs[i].a, pairs[i].b))
 			return refuse(o, err,
@@ -100,7 +108,8 @@ static int check_types(struct options *o, struct error *err)
 		uint32_t count;
 	} lists[] = { { q->gres_per_job, q->n_gres_per_job },
 		      { q->gres_per_node, q->n_gres_per_node },
-		      { q->gres_per_task, q->n_gres_per_task } };
+		      { q->gres_per_task, q->n_gres_per_task },
+		      { q->gres_per_socket, q->n_gres_per_socket } };
 	for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
 		if (has_untyped_gpu(lists[i].list, lists[i].count) &&
 		    has_typed_gpu(lists[i].list, lists[i].count))
@@ -116,8 +125,11 @@ static int settle_nodes_by_gpus(struct options *o, uint64_t job, uint64_t node, 
 	if (job % node)
 		return refuse_gres(o, err, "--gpus is not a multiple of the GPUs per node");
 	uint64_t nodes = job / node;
+	bool listed = q->n_node_counts == 0;
+	for (uint32_t i = 0; i < q->n_node_counts; i++)
+		listed |= q->node_counts[i] == nodes;
 	if (options_source(o, "nodes") != OPTION_UNSET &&
-	    (nodes < q->nodes_min || nodes > q->nodes_max))
+	    (nodes < q->nodes_min || nodes > q->nodes_max || !listed))
 		return refuse_gres(
 			o, err,
 			arena_printf(o->arena,
@@ -158,9 +170,48 @@ static int settle_tasks_by_gpus(struct options *o, uint64_t job, uint64_t task, 
 	return 0;
 }
 
+/* --ntasks-per-gpu with GPUs tells the tasks, with --ntasks the GPUs; unless said otherwise each task
+ * uses one of the GPUs. */
+static int settle_tasks_per_gpu(struct options *o, struct error *err)
+{
+	struct resource_request *q = &o->at.spec.request;
+	uint64_t job = count_gpus(q->gres_per_job, q->n_gres_per_job);
+	uint64_t node = count_gpus(q->gres_per_node, q->n_gres_per_node);
+	uint64_t gpus = job ? job : node * q->nodes_min;
+	if (!job && node && (!q->nodes_min || q->nodes_min != q->nodes_max))
+		return refuse_gres(o, err,
+				   "--ntasks-per-gpu with GPUs for each node needs a fixed --nodes");
+	if (!gpus && !q->has_ntasks)
+		return refuse_gres(o, err, "--ntasks-per-gpu needs a request for GPUs or --ntasks");
+	if (!gpus && q->ntasks % q->ntasks_per_gpu)
+		return refuse_gres(o, err, "--ntasks is not a multiple of --ntasks-per-gpu");
+	if (!gpus) {
+		q->gres_per_job = ARENA_NEW(o->arena, struct gres_request);
+		q->gres_per_job[0].name = arena_strdup(o->arena, "gpu");
+		q->gres_per_job[0].count = gpus = q->ntasks / q->ntasks_per_gpu;
+		q->n_gres_per_job = 1;
+	}
+	if (gpus * q->ntasks_per_gpu > UINT32_MAX ||
+	    (q->has_ntasks && q->ntasks != gpus * q->ntasks_per_gpu))
+		return refuse_gres(o, err,
+				   arena_printf(o->arena,
+						"%llu GPUs and --ntasks-per-gpu make %llu tasks, "
+						"but --ntasks is %u",
+						(unsigned long long)gpus,
+						(unsigned long long)gpus * q->ntasks_per_gpu,
+						q->ntasks));
+	q->has_ntasks = true;
+	q->ntasks = (uint32_t)gpus * q->ntasks_per_gpu;
+	if (!o->at.spec.gpu_bind)
+		o->at.spec.gpu_bind = arena_printf(o->arena, "single:%u", q->ntasks_per_gpu);
+	return 0;
+}
+
 static int check_gpus(struct options *o, struct error *err)
 {
 	struct resource_request *q = &o->at.spec.request;
+	if (q->n_gres_per_socket && !q->has_sockets_per_node)
+		return refuse_gres(o, err, "--gpus-per-socket needs --sockets-per-node");
 	uint64_t job = count_gpus(q->gres_per_job, q->n_gres_per_job);
 	uint64_t node = count_gpus(q->gres_per_node, q->n_gres_per_node);
 	uint64_t task = count_gpus(q->gres_per_task, q->n_gres_per_task);
@@ -213,6 +264,8 @@ static void default_nodes(struct options *o)
 	if (q->nodes_min < counted_nodes(o))
 		q->nodes_min = counted_nodes(o);
 	q->nodes_max = most > q->nodes_min ? (uint32_t)most : q->nodes_min;
+	if (q->nodes_max > q->nodes_min && !q->spread_job)
+		q->use_min_nodes = true; /* nobody asked for more nodes than it takes */
 }
 
 /* A step takes the nodes it names; else 0 leaves the number to the controller. */
@@ -242,8 +295,16 @@ static void settle_nodes(struct options *o)
 				      "warning: -n %u is less than the %u nodes of -N, using %u",
 				      q->ntasks, q->nodes_min, q->ntasks));
 	q->nodes_min = q->ntasks;
+	q->n_node_counts = 0;
 	if (q->nodes_max > q->ntasks)
 		q->nodes_max = q->ntasks;
+}
+
+/* Cores can be set aside only where nobody else is. */
+static void settle_specialized(struct resource_request *q)
+{
+	if ((q->has_core_spec || q->has_thread_spec) && q->exclusive == EXCLUSIVE_KIND_NO)
+		q->exclusive = EXCLUSIVE_KIND_NODE;
 }
 
 int options_check(struct options *o, struct error *err)
@@ -257,6 +318,10 @@ int options_check(struct options *o, struct error *err)
 	r = o->in_allocation ? 0 : check_gpus(o, err);
 	if (r < 0)
 		return r;
+	r = o->at.spec.request.has_ntasks_per_gpu ? settle_tasks_per_gpu(o, err) : 0;
+	if (r < 0)
+		return r;
 	settle_nodes(o);
+	settle_specialized(&o->at.spec.request);
 	return 0;
 }

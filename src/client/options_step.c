@@ -52,10 +52,14 @@ void options_enter_step(struct options *o)
 		"gres",          "gpus",     "gpus-per-node", "gpus-per-task", "gpus-per-socket",
 		"tres-per-task", "gpu-bind", "tres-bind"
 	};
-	/* The job's name, limit and total are not those of each step, and what its CPUs and memory were
-	 * counted by has been allocated. */
-	static const char *const of_the_job[] = { "job-name", "time", "gpus", "cpus-per-gpu",
-						  "mem-per-gpu" };
+	/* The job's name, limit and total are not those of each step, and what its nodes, CPUs and
+	 * memory were chosen and counted by has been allocated. */
+	static const char *const of_the_job[] = {
+		"job-name",         "time",           "gpus",
+		"cpus-per-gpu",     "mem-per-gpu",    "ntasks-per-core",
+		"threads-per-core", "ntasks-per-gpu", "gpus-per-socket",
+		"gres-flags",       "gpu-freq",       "hint",
+	};
 	static const char *const memory[] = { "mem", "mem-per-cpu", "mem-per-gpu" };
 	static const char *const places[] = { "nodelist", "nodefile", "exclude", "relative" };
 	o->in_allocation = true;
@@ -80,4 +84,11 @@ void options_enter_step(struct options *o)
 		strike(o, "ntasks-per-node");
 	if (find(o, OPTION_ARGS, "ntasks-per-node") && !find(o, OPTION_ARGS, "ntasks"))
 		strike(o, "ntasks");
+	if (find(o, OPTION_ARGS, "ntasks-per-gpu")) {
+		strike(o, "ntasks-per-node");
+		strike(o, find(o, OPTION_ARGS, "ntasks") ? "gpus-per-node" : "ntasks");
+		strike(o, "gpu-bind");
+		strike(o, "tres-bind");
+		strike(o, "tres-per-task");
+	}
 }

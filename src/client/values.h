@@ -48,6 +48,7 @@ int parse_nice(struct value *v, struct error *err);
 int parse_priority(struct value *v, struct error *err);
 /* values_nodes.c: nodes and generic resources */
 int parse_nodes(struct value *v, struct error *err);
+int parse_shape(struct value *v, struct error *err);
 int parse_nodelist(struct value *v, struct error *err);
 int parse_nodefile(struct value *v, struct error *err);
 int parse_gpus(struct value *v, struct error *err);
@@ -66,6 +67,9 @@ int parse_dist(struct value *v, struct error *err);
 int parse_cpubind(struct value *v, struct error *err);
 int parse_gpubind(struct value *v, struct error *err);
 int parse_tresbind(struct value *v, struct error *err);
+int parse_hint(struct value *v, struct error *err);
+int parse_gresflag(struct value *v, struct error *err);
+int parse_gpufreq(struct value *v, struct error *err);
 int parse_mpi(struct value *v, struct error *err);
 int parse_pty(struct value *v, struct error *err);
 int parse_export(struct value *v, struct error *err);

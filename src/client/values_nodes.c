@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values about nodes and generic resources: -N, -w, --gres, --gpus and their kin. */
+/* Values about nodes and generic resources: -N, -B, -w, --gres, --gpus and their kin. */
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -10,6 +10,7 @@
 #include "text/size.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int node_count(const char *text, uint32_t *ret, struct error *err)
@@ -18,37 +19,121 @@ static int node_count(const char *text, uint32_t *ret, struct error *err)
 	int r = count_parse(text, &n, err);
 	if (r < 0 || n > UINT32_MAX)
 		return error_set(err, -EINVAL,
-				 "'%s' is no number of nodes; min or min-max is meant, as in 2-4",
+				 "'%s' is no number of nodes; as in 4, 2-4, 2,4,8 or 2-8:2",
 				 text);
 	*ret = (uint32_t)n;
+	return 0;
+}
+
+/* One of the counts: a, a-b or a-b:step. */
+struct count_range {
+	uint32_t first, last, step; /* step 0: none was given */
+};
+
+static int parse_range(char *text, struct count_range *ret, struct error *err)
+{
+	char *dash = strchr(text, '-'), *colon = dash ? strchr(dash, ':') : NULL;
+	struct count_range range = {};
+	if (dash)
+		*dash = '\0';
+	if (colon)
+		*colon = '\0';
+	int r = node_count(text, &range.first, err);
+	if (r < 0)
+		return r;
+	range.last = range.first;
+	if ((dash && (r = node_count(dash + 1, &range.last, err)) < 0) ||
+	    (colon && (r = node_count(colon + 1, &range.step, err)) < 0))
+		return r;
+	if (range.last < range.first || range.last == 0)
+		return error_set(err, -EINVAL,
+				 range.last ? "the most nodes are fewer than the least"
+					    : "a job needs at least one node");
+	if (colon && range.step == 0)
+		return error_set(err, -EINVAL, "the step behind the colon is at least 1");
+	if (range.first == 0)
+		range.first = range.step ? range.step : 1;
+	*ret = range;
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* 2,4,8 or 1-15:4, in any order: only these counts. */
+static int parse_node_counts(struct value *v, char *text, struct error *err)
+{
+	struct resource_request *q = v->obj;
+	char *save = NULL;
+	const size_t most = record_field(&resource_request_record, "node_counts")->limit;
+	uint32_t *counts = ARENA_ARRAY(v->o->arena, uint32_t, most), count = 0, kept = 0;
+	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		struct count_range range;
+		int r = parse_range(word, &range, err);
+		if (r < 0)
+			return r;
+		uint32_t step = range.step ? range.step : 1;
+		for (uint64_t n = range.first; n <= range.last; n += step) {
+			if (count == most)
+				return error_set(err, -EINVAL, "more than %zu node counts", most);
+			counts[count++] = (uint32_t)n;
+		}
+	}
+	if (count == 0)
+		return error_set(err, -EINVAL, "no node count is given");
+	qsort(counts, count, sizeof(*counts), by_number);
+	for (uint32_t i = 0; i < count; i++)
+		if (kept == 0 || counts[i] != counts[kept - 1])
+			counts[kept++] = counts[i];
+	q->nodes_min = counts[0];
+	q->nodes_max = counts[kept - 1];
+	q->node_counts = counts;
+	q->n_node_counts = kept;
 	return 0;
 }
 
 int parse_nodes(struct value *v, struct error *err)
 {
 	struct resource_request *q = v->obj;
-	char *text = arena_strdup(v->o->arena, v->text), *dash = strchr(text, '-');
-	uint32_t least = 0, most;
-	if (strchr(text, ',') || strchr(text, ':'))
-		return error_set(
-			err, -ENOTSUP,
-			"lists of node counts are not supported by this version of Muster, "
-			"only min and min-max");
-	if (dash)
-		*dash = '\0';
-	int r = node_count(text, &least, err);
+	char *text = arena_strdup(v->o->arena, v->text);
+	struct count_range range;
+	if (strpbrk(text, ",:"))
+		return parse_node_counts(v, text, err);
+	int r = parse_range(text, &range, err);
 	if (r < 0)
 		return r;
-	most = least;
-	r = dash ? node_count(dash + 1, &most, err) : 0;
-	if (r < 0)
-		return r;
-	if (most < least || most == 0)
-		return error_set(err, -EINVAL,
-				 most ? "the most nodes are fewer than the least"
-				      : "a job needs at least one node");
-	q->nodes_min = least ? least : 1;
-	q->nodes_max = most;
+	q->nodes_min = range.first;
+	q->nodes_max = range.last;
+	q->n_node_counts = 0;
+	return 0;
+}
+
+/* -B sockets[:cores[:threads]] */
+int parse_shape(struct value *v, struct error *err)
+{
+	struct resource_request *q = v->obj;
+	struct {
+		bool *has;
+		uint32_t *n;
+	} parts[] = { { &q->has_sockets_per_node, &q->sockets_per_node },
+		      { &q->has_cores_per_socket, &q->cores_per_socket },
+		      { &q->has_threads_per_core, &q->threads_per_core } };
+	char *text = arena_strdup(v->o->arena, v->text), *next = text;
+	for (size_t i = 0; next; i++) {
+		char *word = strsep(&next, ":");
+		if (i == ARRAY_COUNT(parts))
+			return error_set(err, -EINVAL,
+					 "sockets, cores and threads are meant, as in 2:16:1");
+		if (str_eq(word, "*"))
+			continue;
+		if (str_to_u32(word, parts[i].n) < 0 || *parts[i].n == 0)
+			return error_set(err, -EINVAL, "'%s' is neither a number from 1 up nor *",
+					 word);
+		*parts[i].has = true;
+	}
 	return 0;
 }
 

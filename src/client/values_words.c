@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that are words: arrays, dependencies, bindings, mail, modes. */
+/* Values that are words: arrays, dependencies, bindings, hints, mail, modes. */
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -136,6 +136,88 @@ int parse_tresbind(struct value *v, struct error *err)
 		return error_set(err, -EINVAL, "only GPUs can be bound, as in gres/gpu:per_task:1");
 	int r = gpu_bind_check(v->text + strlen(prefix), err);
 	return r < 0 ? r : value_set_text(v, v->text + strlen(prefix));
+}
+
+int parse_hint(struct value *v, struct error *err)
+{
+	static const char *const known[] = { "compute_bound", "memory_bound", "multithread",
+					     "nomultithread" };
+	for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+		if (str_ieq(v->text, known[i]))
+			return value_set_text(v, known[i]);
+	return error_set(err, -EINVAL,
+			 "'%s' is no hint, say compute_bound, memory_bound, multithread or "
+			 "nomultithread",
+			 v->text);
+}
+
+/* Pairs of words that say the opposite of one another, except for the last. */
+int parse_gresflag(struct value *v, struct error *err)
+{
+	static const char *const known[] = { "enforce-binding", "disable-binding",
+					     "one-task-per-sharing", "multiple-tasks-per-sharing",
+					     "allow-task-sharing" };
+	bool is_srun = v->o->command == OPTION_CMDS_SRUN;
+	size_t count = ARRAY_COUNT(known) - !is_srun;
+	bool given[ARRAY_COUNT(known)] = {};
+	const char *list = NULL;
+	char *text = arena_strdup(v->o->arena, v->text), *save = NULL;
+	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		size_t i = 0;
+		while (i < count && !str_ieq(word, known[i]))
+			i++;
+		if (i == count)
+			return error_set(err, -EINVAL,
+					 "'%s' is no flag, say enforce-binding, disable-binding, "
+					 "one-task-per-sharing%s multiple-tasks-per-sharing%s",
+					 word, is_srun ? "," : " or",
+					 is_srun ? " or allow-task-sharing" : "");
+		given[i] = true;
+		list = list ? arena_printf(v->o->arena, "%s,%s", list, known[i]) : known[i];
+	}
+	if (!list)
+		return error_set(err, -EINVAL, "the value is empty");
+	for (size_t i = 0; i + 1 < 4; i += 2)
+		if (given[i] && given[i + 1])
+			return error_set(err, -EINVAL, "%s and %s exclude each other", known[i],
+					 known[i + 1]);
+	return value_set_text(v, list);
+}
+
+static bool is_clock_rate(const char *text)
+{
+	static const char *const known[] = { "low", "medium", "high", "highm1" };
+	uint32_t mhz;
+	for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+		if (str_ieq(text, known[i]))
+			return true;
+	return str_to_u32(text, &mhz) == 0 && mhz > 0;
+}
+
+/* [memory=]rate[,[memory=]rate][,verbose] */
+int parse_gpufreq(struct value *v, struct error *err)
+{
+	char *text = arena_strdup(v->o->arena, v->text), *save = NULL;
+	bool has_memory = false, has_graphics = false;
+	for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		bool of_memory = str_istarts(word, "memory=");
+		const char *rate = of_memory ? word + strlen("memory=") : word;
+		if (!of_memory && str_ieq(word, "verbose"))
+			continue;
+		if (!is_clock_rate(rate))
+			return error_set(err, -EINVAL,
+					 "'%s' is no clock rate, say low, medium, high, highm1 or "
+					 "a number of MHz",
+					 rate);
+		bool *has = of_memory ? &has_memory : &has_graphics;
+		if (*has)
+			return error_set(err, -EINVAL, "two clock rates for the GPUs%s",
+					 of_memory ? "' memory" : "");
+		*has = true;
+	}
+	if (!has_memory && !has_graphics)
+		return error_set(err, -EINVAL, "no clock rate is given");
+	return value_set_text(v, v->text);
 }
 
 int parse_mpi(struct value *v, struct error *err)

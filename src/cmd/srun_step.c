@@ -93,15 +93,24 @@ static int fill_gres(const struct srun *s, struct step_request *q, struct error 
 
 static int refuse_missing(const struct srun *s, struct error *err)
 {
+	const struct resource_request *r = &s->o.at.spec.request;
 	const struct {
 		bool asked;
 		const char *option;
 	} missing[] = {
-		{ s->o.in_allocation && s->o.at.spec.request.has_cpus_per_gpu, "--cpus-per-gpu" },
-		{ s->o.in_allocation && s->o.at.spec.request.has_mem_per_gpu_mib, "--mem-per-gpu" },
-		{ s->o.in_allocation && s->o.at.spec.request.constraint, "--constraint" },
+		{ r->has_cpus_per_gpu, "--cpus-per-gpu" },
+		{ r->has_mem_per_gpu_mib, "--mem-per-gpu" },
+		{ r->constraint, "--constraint" },
+		{ r->n_node_counts > 0, "a list of --nodes" },
+		{ r->has_ntasks_per_core, "--ntasks-per-core" },
+		{ r->has_ntasks_per_socket, "--ntasks-per-socket" },
+		{ r->has_threads_per_core, "--threads-per-core" },
+		{ r->n_gres_per_socket > 0, "--gpus-per-socket" },
+		{ r->hint, "--hint" },
+		{ r->gres_flags, "--gres-flags" },
+		{ r->gpu_freq, "--gpu-freq" },
 	};
-	for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
+	for (size_t i = 0; s->o.in_allocation && i < ARRAY_COUNT(missing); i++)
 		if (missing[i].asked)
 			return error_set(err, -E_NOT_SUPPORTED,
 					 "%s of a step is not supported by this version of Muster",

@@ -50,12 +50,12 @@ static int refuse_missing(struct accept *a)
 		{ !str_empty(s->wckey), "--wckey" },
 		{ s->no_kill, "--no-kill" },
 		{ r->n_gres_per_socket > 0, "--gpus-per-socket" },
-		{ r->has_ntasks_per_gpu, "--ntasks-per-gpu" },
 		{ r->contiguous, "--contiguous" },
 		{ r->oversubscribe, "--oversubscribe" },
-		{ r->has_sockets_per_node, "--sockets-per-node" },
-		{ r->has_cores_per_socket, "--cores-per-socket" },
-		{ r->has_threads_per_core, "--threads-per-core" },
+		{ r->has_core_spec, "--core-spec" },
+		{ r->has_thread_spec, "--thread-spec" },
+		{ !str_empty(r->gres_flags), "--gres-flags" },
+		{ !str_empty(r->gpu_freq), "--gpu-freq" },
 		{ r->exclusive > EXCLUSIVE_KIND_NODE, "--exclusive=user|mcs|topo" },
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(missing); i++)

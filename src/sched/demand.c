@@ -35,10 +35,20 @@ static int count_featured(const struct resource_request *r, struct demand *d, st
 	return 0;
 }
 
+/* --ntasks-per-gpu with GPUs for each node: no node takes more tasks than its GPUs come with. */
+static uint32_t tasks_of_gpus(const struct resource_request *r)
+{
+	uint64_t gpus = 0;
+	for (uint32_t i = 0; r->has_ntasks_per_gpu && i < r->n_gres_per_node; i++)
+		gpus += str_eq(r->gres_per_node[i].name, "gpu") ? r->gres_per_node[i].count : 0;
+	uint64_t tasks = gpus * r->ntasks_per_gpu;
+	return tasks < UINT32_MAX ? (uint32_t)tasks : UINT32_MAX;
+}
+
 /* The number of tasks and nodes: sbatch(1) -N, -n and --ntasks-per-node, in that relation. */
 static int count_tasks(const struct resource_request *r, struct demand *d, struct error *err)
 {
-	d->tasks_per_node = r->has_ntasks_per_node ? r->ntasks_per_node : 0;
+	d->tasks_per_node = r->has_ntasks_per_node ? r->ntasks_per_node : tasks_of_gpus(r);
 	d->nodes_min = r->nodes_min ? r->nodes_min : 1;
 	d->nodes_max = r->nodes_max ? r->nodes_max : r->nodes_min;
 	int e = count_featured(r, d, err);
@@ -92,7 +102,9 @@ static void shape(const struct resource_request *r, struct demand *d)
 	d->cores_min = r->has_cores_per_socket ? r->cores_per_socket : 0;
 	d->threads_per_core = r->has_threads_per_core ? r->threads_per_core : 0;
 	d->threads_min = d->threads_per_core;
-	if (str_eq(r->hint, "nomultithread")) {
+	bool one_thread = str_eq(r->hint, "nomultithread") || str_eq(r->hint, "compute_bound") ||
+			  str_eq(r->hint, "memory_bound");
+	if (one_thread) {
 		d->threads_per_core = 1;
 		d->threads_min = 0;
 	}

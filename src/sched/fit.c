@@ -90,6 +90,13 @@ static int by_rank(const void *a, const void *b)
 	return x->state < y->state ? -1 : x->state > y->state;
 }
 
+/* --ntasks-per-gpu with GPUs of the whole job: each GPU of a node comes with its tasks. */
+static void pair_up(uint32_t each, uint32_t *room, uint64_t *gpus)
+{
+	*gpus = clamp(*gpus, *room / each);
+	*room = (uint32_t)*gpus * each;
+}
+
 static void find_options(struct search *s)
 {
 	s->options = ARENA_ARRAY(s->arena, struct option, s->pool->states.count + 1);
@@ -102,10 +109,12 @@ static void find_options(struct search *s)
 		if (!state->count || is_taken || !features_match(s->constraint, n->node))
 			continue;
 		uint32_t room = nodefit_room(n, s->d);
+		uint64_t gres_job = nodefit_job_gres(n, s->d);
 		uint64_t parts = s->counts ? features_parts(s->counts, n->node) : 0;
+		if (s->d->request->has_ntasks_per_gpu && gres_job != UINT64_MAX)
+			pair_up(s->d->request->ntasks_per_gpu, &room, &gres_job);
 		if (room)
-			s->options[s->option_count++] =
-				(struct option){ i, room, nodefit_job_gres(n, s->d), rank_of(n), parts };
+			s->options[s->option_count++] = (struct option){ i, room, gres_job, rank_of(n), parts };
 	}
 	qsort(s->options, s->option_count, sizeof(*s->options), by_rank);
 	s->option_of = ARENA_ARRAY(s->arena, uint32_t, s->pool->states.count + 1);
@@ -209,7 +218,8 @@ static void pick_alike(struct search *s, const struct option *first, const struc
 /* Does the wiring matter for so many nodes? */
 static bool by_fabric(const struct search *s, uint32_t nodes)
 {
-	return nodes > 1 && (topology_kind(s->scope->topology) != TOPO_FLAT || s->d->request->contiguous);
+	const struct resource_request *r = s->d->request;
+	return nodes > 1 && !r->spread_job && (topology_kind(s->scope->topology) != TOPO_FLAT || r->contiguous);
 }
 
 static const uint64_t *parts_by_node(const struct search *s, const struct bitset *nodes)
@@ -357,20 +367,68 @@ static uint32_t pick_uneven_fabric(struct search *s, uint32_t min, uint32_t max)
 	return 0;
 }
 
-/* The number of nodes to use, those first in `chosen`; 0: not enough. */
-static uint32_t choose(struct search *s)
+/* ---- choose: how many ---------------------------------------------------------------------------- */
+
+/* The fewest nodes from min to max that will do, those first in `chosen`; 0: not enough. */
+static uint32_t choose_fewest(struct search *s, uint32_t min, uint32_t max)
 {
-	uint32_t min = s->d->nodes_min < s->required_count ? s->required_count : s->d->nodes_min;
-	uint32_t counted = features_nodes(s->counts);
-	min = min < counted ? counted : min;
-	if (min > s->d->nodes_max || min > s->pool->count)
+	if (min > max || min > s->pool->count)
 		return 0;
+	s->in_order = false;
 	if (pick_even(s, min))
 		return min;
 	s->in_order = false;
-	if (by_fabric(s, s->d->nodes_max))
-		return pick_uneven_fabric(s, min, s->d->nodes_max);
-	return pick_uneven(s, min, s->d->nodes_max);
+	if (by_fabric(s, max))
+		return pick_uneven_fabric(s, min, max);
+	return pick_uneven(s, min, max);
+}
+
+/* sbatch(1) -N min-max: as many as can be had now.  More nodes are rarely harder to find than fewer, so
+ * that halving the range finds the most in all but odd cases, and a good number in those. */
+static uint32_t choose_most(struct search *s, uint32_t min, uint32_t max)
+{
+	uint32_t low = choose_fewest(s, min, max), usable = 0;
+	for (uint32_t i = 0; low && i < s->option_count; i++)
+		usable += bitset_count_and(&s->pool->states.at[s->options[i].state].nodes, &s->allowed);
+	uint32_t high = max < usable ? max : usable;
+	if (low == 0 || low >= high)
+		return low;
+	if (choose_fewest(s, high, high))
+		return high;
+	for (high--; low < high;) {
+		uint32_t mid = low + (high - low + 1) / 2;
+		if (choose_fewest(s, mid, mid))
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	return choose_fewest(s, low, low);
+}
+
+/* -N 2,4,8: only these; the list ascends. */
+static uint32_t choose_listed(struct search *s, uint32_t min, uint32_t max)
+{
+	const struct resource_request *r = s->d->request;
+	for (uint32_t i = 0; i < r->n_node_counts; i++) {
+		uint32_t nodes = r->node_counts[r->use_min_nodes ? i : r->n_node_counts - 1 - i];
+		if (nodes >= min && nodes <= max && choose_fewest(s, nodes, nodes))
+			return nodes;
+	}
+	return 0;
+}
+
+/* The number of nodes to use, those first in `chosen`; 0: not enough. */
+static uint32_t choose(struct search *s)
+{
+	const struct resource_request *r = s->d->request;
+	uint32_t min = s->d->nodes_min < s->required_count ? s->required_count : s->d->nodes_min;
+	uint32_t counted = features_nodes(s->counts);
+	min = min < counted ? counted : min;
+	if (r->n_node_counts)
+		return choose_listed(s, min, s->d->nodes_max);
+	if (r->use_min_nodes && !r->spread_job)
+		return choose_fewest(s, min, s->d->nodes_max);
+	return choose_most(s, min, s->d->nodes_max);
 }
 
 /* ---- carve ------------------------------------------------------------------------------------- */
@@ -394,6 +452,8 @@ static void carve(struct search *s, uint32_t nodes, struct fit *ret)
 	ret->ntasks = tasks_on(s, nodes);
 	layout_spread(ret->ntasks, room, nodes, tasks);
 	layout_spread((uint32_t)job_gres_wanted(s), gres_room, nodes, gres);
+	for (uint32_t i = 0; s->d->request->has_ntasks_per_gpu && job_gres_wanted(s) && i < nodes; i++)
+		tasks[i] = gres[i] * s->d->request->ntasks_per_gpu;
 	ret->alloc = ARENA_ARRAY(s->arena, struct node_alloc, nodes);
 	ret->count = nodes;
 	for (uint32_t i = 0; i < nodes; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fit.h - where a request fits into what is free: which nodes, CPUs, memory and devices.
  *
- * As few nodes as can hold the tasks, tasks spread evenly over them; lower weight first, then the
- * tighter fit.  Whole cores are given: CPUs of one core never serve two jobs. */
+ * As few nodes as can hold the tasks (of a range that was asked for as many as there are), tasks spread
+ * evenly over them; lower weight first, then the tighter fit.  Whole cores are given: CPUs of one core never serve two jobs. */
 #pragma once
 #include "base/bitset.h"
 #include "schema/job.h"

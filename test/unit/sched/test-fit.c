@@ -157,6 +157,16 @@ static struct resource_request random_request(struct arena *a, uint64_t *seed)
 	}
 	if (draw(seed, 6) == 0)
 		r.exclusive = EXCLUSIVE_KIND_NODE;
+	if (draw(seed, 3) == 0)
+		r.use_min_nodes = true;
+	else if (draw(seed, 5) == 0)
+		r.spread_job = true;
+	if (draw(seed, 6) == 0) {
+		r.node_counts = ARENA_ARRAY(a, uint32_t, 2);
+		r.node_counts[0] = r.nodes_min = 1 + (uint32_t)draw(seed, 2);
+		r.node_counts[1] = r.nodes_max = r.nodes_min + 1 + (uint32_t)draw(seed, 3);
+		r.n_node_counts = 2;
+	}
 	if (draw(seed, 2)) {
 		struct gres_request *g = ARENA_NEW(a, struct gres_request);
 		*g = (struct gres_request){ .name = arena_strdup(a, "gpu"), .count = 1 + draw(seed, 3) };
@@ -227,11 +237,20 @@ static void check_node(const struct sched_view *v, const struct demand *d, const
 	assert_true(a->tasks >= 1);
 }
 
+static bool count_allowed(const struct demand *d, uint32_t nodes)
+{
+	const struct resource_request *r = d->request;
+	bool listed = r->n_node_counts == 0;
+	for (uint32_t i = 0; i < r->n_node_counts; i++)
+		listed |= r->node_counts[i] == nodes;
+	return listed && nodes >= d->nodes_min && nodes <= d->nodes_max;
+}
+
 static void check_fit(const struct sched_view *v, const struct demand *d, const struct fit *f)
 {
 	uint32_t tasks = 0;
 	uint64_t gpus = 0;
-	assert_true(f->count >= d->nodes_min && f->count <= d->nodes_max);
+	assert_true(count_allowed(d, f->count));
 	for (uint32_t i = 0; i < f->count; i++) {
 		check_node(v, d, &f->alloc[i]);
 		tasks += f->alloc[i].tasks;
@@ -269,10 +288,11 @@ static uint32_t most_tasks(const struct node *n, const struct demand *d, uint32_
 	return best;
 }
 
-/* Every subset of nodes: is there one that could hold the request and meets constraint `which`? */
-static bool exists(const struct sched_view *v, const struct demand *d, uint32_t which)
+/* Every subset of nodes: of how many are those that could hold the request and meet constraint `which`?
+ * Bit n for n nodes. */
+static uint32_t possible_counts(const struct sched_view *v, const struct demand *d, uint32_t which)
 {
-	uint32_t must = 0;
+	uint32_t must = 0, counts = 0;
 	if (d->request->node_list)
 		must = 1u << (d->request->node_list[1] - '0');
 	for (uint32_t set = 1; set < 1u << v->node_count; set++) {
@@ -281,7 +301,7 @@ static bool exists(const struct sched_view *v, const struct demand *d, uint32_t 
 		uint32_t nodes = (uint32_t)__builtin_popcount(set), room = 0;
 		uint64_t gpus = 0;
 		uint32_t masks[8], count = 0;
-		bool all = nodes >= d->nodes_min && nodes <= d->nodes_max;
+		bool all = count_allowed(d, nodes);
 		uint32_t want = d->ntasks;
 		if (d->tasks_follow_nodes)
 			want = nodes * (d->tasks_per_node ? d->tasks_per_node : 1);
@@ -297,9 +317,19 @@ static bool exists(const struct sched_view *v, const struct demand *d, uint32_t 
 		if (all && set_matches(which, masks, count) && room >= want && want >= nodes &&
 		    (!d->request->n_gres_per_job ||
 		     (gpus >= d->request->gres_per_job->count)))
-			return true;
+			counts |= 1u << nodes;
 	}
-	return false;
+	return counts;
+}
+
+/* Few nodes when that was asked for, else many. */
+static void check_preference(const struct demand *d, uint32_t possible, uint32_t nodes)
+{
+	const struct resource_request *r = d->request;
+	if (r->use_min_nodes && !r->spread_job)
+		assert_int_equal(nodes, __builtin_ctz(possible));
+	else
+		assert_int_equal(nodes, 31 - __builtin_clz(possible));
 }
 
 static void fit_agrees_with_brute_force(void **state)
@@ -333,13 +363,16 @@ static void fit_agrees_with_brute_force(void **state)
 		struct fit fit = {};
 		pool_init(&pool, &v, false, a);
 		bool ok = fit_find(&pool, &d, &scope, a, &fit) == FIT_OK;
-		bool preferred = prefer && exists(&v, &d, prefer);
+		bool preferred = prefer && possible_counts(&v, &d, prefer);
 		if (ok) {
 			check_fit(&v, &d, &fit);
 			assert_true(fit_matches(&v, &fit, preferred ? prefer : want));
 		}
 		pool_done(&pool);
-		if (ok != (preferred || exists(&v, &d, want))) {
+		uint32_t possible = possible_counts(&v, &d, preferred ? prefer : want);
+		if (ok && possible && !prefer && !want) /* alternatives come in their own order */
+			check_preference(&d, possible, fit.count);
+		if (ok != (possible != 0)) {
 			AUTO_BUF struct buf text = {};
 			record_print(&resource_request_record, &r, &text);
 			fail_msg("round %llu: fit %d: %s", (unsigned long long)round, ok, buf_text(&text));
