@@ -2,8 +2,8 @@
 /* One request against one pool, in three moves:
  *
  *   1. options: every state of the pool that has room for a task, with its room (tasks a node of it
- *      could take) and a rank: lower weight first, then the tighter fit, so that large holes stay
- *      whole;
+ *      could take) and a rank: lower weight first, then what leaves most to those who come after,
+ *      then the tighter fit;
  *   2. choose: nodes of the best options that have room for an even share of the tasks, or, where there
  *      is a fabric, the ones among them that are wired closest (topo.h); only if those are too few,
  *      nodes one by one, those first that bring most of what is short;
@@ -22,6 +22,7 @@
 #include "sched/demand.h"
 #include "sched/fabric.h"
 #include "sched/features.h"
+#include "sched/fragment.h"
 #include "sched/layout.h"
 #include "sched/nodefit.h"
 #include "sched/pool.h"
@@ -73,13 +74,19 @@ static uint64_t clamp(uint64_t v, uint64_t most)
 	return v < most ? v : most;
 }
 
-/* Weight decides; among equals the node that has least to spare, devices before CPUs. */
-static uint64_t rank_of(const struct pool_node *n)
+/* Weight decides; then what hurts those least who come after (fragment.h), in hundredths of a device;
+ * among equals the node that has least to spare, devices before CPUs. */
+static uint64_t rank_of(const struct search *s, const struct pool_node *n)
 {
-	uint64_t devices = 0;
+	uint64_t devices = 0, growth = 0x8000;
 	for (uint32_t g = 0; g < n->node->n_gres; g++)
 		devices += pool_gres_free(n, g);
-	return (uint64_t)n->node->conf.weight << 32 | clamp(devices, 0xffff) << 16 | clamp(n->free_cpus, 0xffff);
+	if (s->pool->mix) {
+		double hurt = mix_growth(s->pool->mix, n, s->d) * 100 + 0x8000;
+		growth = hurt < 0 ? 0 : clamp((uint64_t)hurt, 0xffff);
+	}
+	return (uint64_t)clamp(n->node->conf.weight, 0xffff) << 48 | growth << 32 | clamp(devices, 0xffff) << 16 |
+	       clamp(n->free_cpus, 0xffff);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -114,7 +121,7 @@ static void find_options(struct search *s)
 		if (s->d->request->has_ntasks_per_gpu && gres_job != UINT64_MAX)
 			pair_up(s->d->request->ntasks_per_gpu, &room, &gres_job);
 		if (room)
-			s->options[s->option_count++] = (struct option){ i, room, gres_job, rank_of(n), parts };
+			s->options[s->option_count++] = (struct option){ i, room, gres_job, rank_of(s, n), parts };
 	}
 	qsort(s->options, s->option_count, sizeof(*s->options), by_rank);
 	s->option_of = ARENA_ARRAY(s->arena, uint32_t, s->pool->states.count + 1);

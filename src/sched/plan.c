@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "sched/demand.h"
+#include "sched/fragment.h"
 #include "sched/licenses.h"
 #include "sched/pool.h"
 #include "sched/view.h"

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct arena;
+struct mix;
 struct sched_view;
 
 struct pool_node {
@@ -46,6 +47,7 @@ struct pool {
 	VEC(struct pool_state) states;
 	struct map by_key; /* key -> position + 1 */
 	uint32_t *weights; /* by node; NULL when all are equal */
+	const struct mix *mix; /* what others ask for; NULL: not known */
 	struct map names;  /* node name -> index + 1; filled when first asked */
 };
 
