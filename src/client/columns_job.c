@@ -185,6 +185,18 @@ VALUE(oversubscribe)
 	buf_puts(out, j->spec.request.oversubscribe ? "YES" : "NO");
 }
 
+VALUE(req_switch)
+{
+	if (j->spec.request.has_switches)
+		text_put_u64(out, j->spec.request.switches);
+}
+
+VALUE(segment_size)
+{
+	if (j->spec.request.has_segment)
+		text_put_u64(out, j->spec.request.segment);
+}
+
 VALUE(contiguous)
 {
 	text_put_u64(out, j->spec.request.contiguous);
@@ -576,6 +588,8 @@ static const struct job_value job_values[] = {
 	[COLUMN_VALUE_COMMAND] = { command },
 	[COLUMN_VALUE_COMMENT] = { comment },
 	[COLUMN_VALUE_CONTIGUOUS] = { contiguous },
+	[COLUMN_VALUE_REQ_SWITCH] = { req_switch },
+	[COLUMN_VALUE_SEGMENT_SIZE] = { segment_size },
 	[COLUMN_VALUE_CORES_PER_SOCKET] = { cores_per_socket },
 	[COLUMN_VALUE_CPUS_PER_TASK] = { NULL, cpus_per_task_number },
 	[COLUMN_VALUE_CPUS_PER_TRES] = { cpus_per_tres },

@@ -231,6 +231,11 @@ static bool value_tasks_per_node(const struct source *s, struct buf *out)
 	return count > 0;
 }
 
+static bool value_segment_size(const struct source *s, struct buf *out)
+{
+	return put_optional(out, s->request->has_segment, s->request->segment);
+}
+
 static bool value_topology_addr(const struct source *s, struct buf *out)
 {
 	return put_text(out, s->j->topology_addr);
@@ -621,6 +626,7 @@ static const value_fn values[] = {
 	[VARIABLE_KIND_CPUS_PER_NODE] = value_cpus_per_node,
 	[VARIABLE_KIND_TASKS_PER_NODE] = value_tasks_per_node,
 	[VARIABLE_KIND_NODE_NAME] = value_node_name,
+	[VARIABLE_KIND_SEGMENT_SIZE] = value_segment_size,
 	[VARIABLE_KIND_TOPOLOGY_ADDR] = value_topology_addr,
 	[VARIABLE_KIND_TOPOLOGY_PATTERN] = value_topology_pattern,
 	[VARIABLE_KIND_NODE_ID] = value_node_id,

@@ -87,7 +87,8 @@ static int check_conflicts(struct options *o, struct error *err)
 		      { "hint", "extra-node-info" },    { "ntasks-per-gpu", "gpus-per-task" },
 		      { "ntasks-per-gpu", "gpus-per-socket" },
 		      { "ntasks-per-gpu", "ntasks-per-node" },
-		      { "ntasks-per-gpu", "tres-per-task" } };
+		      { "ntasks-per-gpu", "tres-per-task" },
+		      { "spread-segments", "consolidate-segments" } };
 	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
 		if (both_given(o, pairs[i].a, pairs[i].b))
 			return refuse(o, err,
@@ -97,6 +98,19 @@ static int check_conflicts(struct options *o, struct error *err)
 	if (spec->has_time_min && spec->has_time_limit && spec->time_limit &&
 	    spec->time_min > spec->time_limit)
 		return refuse(o, err, "--time-min is longer than --time");
+	return 0;
+}
+
+/* Only whole segments make a job. */
+static int check_segments(struct options *o, struct error *err)
+{
+	const struct resource_request *q = &o->at.spec.request;
+	if (!q->has_segment && (q->spread_segments || q->consolidate_segments))
+		return refuse(o, err, arena_printf(o->arena, "--%s-segments needs --segment",
+						   q->spread_segments ? "spread" : "consolidate"));
+	if (q->has_segment && q->nodes_min && q->nodes_min == q->nodes_max && q->nodes_min % q->segment)
+		return refuse(o, err, arena_printf(o->arena, "--nodes=%u is not a multiple of --segment=%u", q->nodes_min,
+						   q->segment));
 	return 0;
 }
 
@@ -323,5 +337,5 @@ int options_check(struct options *o, struct error *err)
 		return r;
 	settle_nodes(o);
 	settle_specialized(&o->at.spec.request);
-	return 0;
+	return o->in_allocation ? 0 : check_segments(o, err);
 }

@@ -8,6 +8,7 @@
 #include "client/job_text.h"
 #include "client/show.h"
 #include "client/table.h"
+#include "sched/plan.h"
 #include "text/duration.h"
 #include "text/hostlist.h"
 
@@ -282,6 +283,22 @@ static void show_command(const struct job *j, const struct show_context *c, stru
 	}
 }
 
+static void show_placement(const struct job *j, const struct show_context *c, struct buf *out)
+{
+	const struct resource_request *r = &j->spec.request;
+	if (r->has_segment) {
+		show_break(c, out);
+		buf_printf(out, "SegmentSize=%u", r->segment);
+	}
+	if (r->has_switches) {
+		usec_t wait = r->has_switches_wait ? r->switches_wait : SWITCHES_WAIT;
+		char text[DURATION_TEXT];
+		duration_print_long(wait, text);
+		show_break(c, out);
+		buf_printf(out, "Switches=%u@%s", r->switches, wait == DURATION_FOREVER ? "UNLIMITED" : text);
+	}
+}
+
 static void show_gres(const struct job *j, const struct show_context *c, struct buf *out)
 {
 	const struct resource_request *r = &j->spec.request;
@@ -341,6 +358,7 @@ void show_job(const struct job *j, const struct show_context *c, const struct no
 	show_details(j, c, names, out);
 	show_wishes(j, c, out);
 	show_command(j, c, out);
+	show_placement(j, c, out);
 	show_gres(j, c, out);
 	show_end(c, out);
 }

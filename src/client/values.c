@@ -269,6 +269,7 @@ static const struct value_kind {
 	[OPTION_PARSE_GPUS] = { parse_gpus, OPTION_EXIT_ERROR },
 	[OPTION_PARSE_GRES] = { parse_gres, OPTION_EXIT_ERROR },
 	[OPTION_PARSE_TRESTASK] = { parse_trestask, OPTION_EXIT_ERROR },
+	[OPTION_PARSE_SWITCHES] = { parse_switches, OPTION_EXIT_USAGE },
 	[OPTION_PARSE_EXCLUSIVE] = { parse_exclusive, OPTION_EXIT_USAGE },
 	[OPTION_PARSE_ARRAY] = { parse_array, OPTION_EXIT_ERROR },
 	[OPTION_PARSE_DEPEND] = { parse_depend, OPTION_EXIT_ERROR },

@@ -54,6 +54,7 @@ int parse_nodefile(struct value *v, struct error *err);
 int parse_gpus(struct value *v, struct error *err);
 int parse_gres(struct value *v, struct error *err);
 int parse_trestask(struct value *v, struct error *err);
+int parse_switches(struct value *v, struct error *err);
 int parse_exclusive(struct value *v, struct error *err);
 /* values_words.c */
 int parse_array(struct value *v, struct error *err);

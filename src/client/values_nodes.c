@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "client/nodefile.h"
 #include "client/values.h"
+#include "text/duration.h"
 #include "text/gres.h"
 #include "text/hostlist.h"
 #include "text/size.h"
@@ -246,6 +247,31 @@ int parse_trestask(struct value *v, struct error *err)
 	struct value per_task = *v;
 	per_task.f = record_field(&resource_request_record, "gres_per_task");
 	set_gres(&per_task, specs, count, NULL);
+	return 0;
+}
+
+/* n[@time]; a variable of its own can give the time. */
+int parse_switches(struct value *v, struct error *err)
+{
+	struct resource_request *q = v->obj;
+	char *text = arena_strdup(v->o->arena, v->text), *time = strchr(text, '@');
+	bool only_time = v->use->source == OPTION_ENV && strstr(v->use->where, "WAIT4SWITCH=");
+	uint32_t n = 0;
+	if (time && !only_time)
+		*time++ = '\0';
+	if (!only_time && (str_to_u32(text, &n) < 0 || n == 0))
+		return error_set(err, -EINVAL, "'%s' is no number of switches; n or n@time is meant, as in 1@60", text);
+	time = only_time ? text : time;
+	if (time) {
+		int r = duration_parse_wait(time, &q->switches_wait, err);
+		if (r < 0)
+			return r;
+		q->has_switches_wait = true;
+	}
+	if (!only_time) {
+		q->has_switches = true;
+		q->switches = n;
+	}
 	return 0;
 }
 

@@ -50,7 +50,6 @@ static int refuse_missing(struct accept *a)
 		{ !str_empty(s->wckey), "--wckey" },
 		{ s->no_kill, "--no-kill" },
 		{ r->n_gres_per_socket > 0, "--gpus-per-socket" },
-		{ r->contiguous, "--contiguous" },
 		{ r->oversubscribe, "--oversubscribe" },
 		{ r->has_core_spec, "--core-spec" },
 		{ r->has_thread_spec, "--thread-spec" },

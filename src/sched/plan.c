@@ -83,14 +83,18 @@ static enum job_reason partition_refuses(const struct partition *p, const struct
 	return JOB_REASON_NONE;
 }
 
-/* SchedulerParameters=max_switch_wait: the longest that --switches makes a job wait by default. */
-enum { SWITCH_WAIT_SEC = 300 };
+/* When --switches will have waited long enough; 0: never. */
+static usec_t switches_until(const struct job *j)
+{
+	const struct resource_request *r = &j->spec.request;
+	usec_t wait = r->has_switches_wait ? r->switches_wait : SWITCHES_WAIT;
+	return r->has_switches && wait < INT64_MAX - j->eligible_time ? j->eligible_time + wait : 0;
+}
 
 static bool waited_for_switches(const struct sched_view *v, const struct job *j)
 {
-	const struct resource_request *r = &j->spec.request;
-	usec_t wait = r->has_switches_wait ? r->switches_wait : SWITCH_WAIT_SEC * USEC_PER_SEC;
-	return r->has_switches && v->now - j->eligible_time >= wait;
+	usec_t until = switches_until(j);
+	return until && v->now >= until;
 }
 
 static enum fit_result try_fit(struct pass *s, const struct job *j, const struct partition *p,
@@ -100,6 +104,7 @@ static enum fit_result try_fit(struct pass *s, const struct job *j, const struct
 	if (demand_from(&j->spec.request, &d, NULL) < 0)
 		return FIT_SHORT; /* submission refuses these */
 	uint64_t key = hash_mix(j->eval_signature, hash_bytes(p->conf.name, strlen(p->conf.name)));
+	key = waited_for_switches(s->v, j) ? hash_mix(key, 1) : key;
 	if (j->eval_signature && map_get(&s->failed, key))
 		return FIT_SHORT;
 	struct fit_scope scope = { &p->nodes, &s->kept, view_topology(s->v, p), waited_for_switches(s->v, j) };
@@ -211,8 +216,11 @@ static void walk(struct pass *s)
 		const struct job *j = v->pending[i];
 		unexplained -= j->reason == JOB_REASON_NONE && unexplained > 0;
 		enum job_reason reason = consider(s, j);
-		if (reason == JOB_REASON_BEGIN_TIME && (!s->next_begin || j->spec.begin_time < s->next_begin))
-			s->next_begin = j->spec.begin_time;
+		usec_t again = reason == JOB_REASON_BEGIN_TIME ? j->spec.begin_time :
+			       reason == JOB_REASON_RESOURCES  ? switches_until(j) :
+								 0;
+		if (again > v->now && (!s->next_begin || again < s->next_begin))
+			s->next_begin = again;
 		if (reason != j->reason && reason != JOB_REASON_NONE)
 			vec_push(&s->verdicts, (struct plan_verdict){ j->id, reason });
 	}

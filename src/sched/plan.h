@@ -33,8 +33,11 @@ struct plan {
 	struct plan_verdict *verdicts; /* only where the reason changes */
 	uint32_t verdict_count;
 	uint64_t steps;    /* requests that were tried */
-	usec_t next_begin; /* earliest --begin still to come, 0 for none */
+	usec_t next_begin; /* earliest --begin, or end of waiting for --switches, still to come; 0 for none */
 };
+
+/* SchedulerParameters=max_switch_wait: the longest that --switches makes a job wait by default. */
+#define SWITCHES_WAIT (300 * USEC_PER_SEC)
 
 /* `budget` bounds the number of requests tried, so that a pass is repeatable and never endless. */
 void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, struct plan *ret);

@@ -48,12 +48,13 @@ static bool take_fields(const char *at, usec_t ret[FIELDS_MAX], int *ret_count)
 	return at[-1] == '\0';
 }
 
-int duration_parse_limit(const char *text, usec_t *ret, struct error *err)
+static bool is_unlimited(const char *text)
 {
-	if (str_ieq(text, "unlimited") || str_ieq(text, "infinite") || str_eq(text, "-1")) {
-		*ret = DURATION_UNLIMITED;
-		return 0;
-	}
+	return str_ieq(text, "unlimited") || str_ieq(text, "infinite") || str_eq(text, "-1");
+}
+
+static int parse_seconds(const char *text, usec_t *ret_sec, struct error *err)
+{
 	const char *at = text;
 	usec_t days = 0, f[FIELDS_MAX] = {};
 	int count;
@@ -67,12 +68,31 @@ int duration_parse_limit(const char *text, usec_t *ret, struct error *err)
 		sec = f[0] * 3600 + f[1] * 60 + f[2];
 	else
 		sec = f[0] * 60 + f[1];
-	usec_t min = (days * 86400 + sec + 59) / 60;
-	if (min > LIMIT_MAX / USEC_PER_MIN)
+	*ret_sec = days * 86400 + sec;
+	if ((*ret_sec + 59) / 60 > LIMIT_MAX / USEC_PER_MIN)
 		return error_set(err, -ERANGE,
 				 "time limit '%.*s' is too long, use UNLIMITED for none", QUOTE_MAX,
 				 text);
-	*ret = min * USEC_PER_MIN;
+	return 0;
+}
+
+int duration_parse_limit(const char *text, usec_t *ret, struct error *err)
+{
+	usec_t sec = 0;
+	int r = is_unlimited(text) ? 0 : parse_seconds(text, &sec, err);
+	if (r < 0)
+		return r;
+	*ret = is_unlimited(text) ? DURATION_UNLIMITED : (sec + 59) / 60 * USEC_PER_MIN;
+	return 0;
+}
+
+int duration_parse_wait(const char *text, usec_t *ret, struct error *err)
+{
+	usec_t sec = 0;
+	int r = is_unlimited(text) ? 0 : parse_seconds(text, &sec, err);
+	if (r < 0)
+		return r;
+	*ret = is_unlimited(text) ? DURATION_FOREVER : sec * USEC_PER_SEC;
 	return 0;
 }
 

@@ -68,6 +68,13 @@ static void refuses_limits(void **state)
 	}
 	usec_t span;
 	struct error err = {};
+	assert_int_equal(duration_parse_wait("1:30", &span, &err), 0);
+	assert_int_equal(span, 90 * USEC_PER_SEC);
+	assert_int_equal(duration_parse_wait("0", &span, &err), 0);
+	assert_int_equal(span, 0);
+	assert_int_equal(duration_parse_wait("UNLIMITED", &span, &err), 0);
+	assert_true(span == DURATION_FOREVER);
+	assert_int_equal(duration_parse_wait("soon", &span, &err), -EINVAL);
 	assert_int_equal(duration_parse_limit("99999999-0", &span, &err), -ERANGE);
 	assert_string_equal(err.text,
 			    "time limit '99999999-0' is too long, use UNLIMITED for none");
