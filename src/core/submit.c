@@ -49,7 +49,6 @@ static int refuse_missing(struct accept *a)
 		{ !str_empty(s->mail_type), "--mail-type" },
 		{ !str_empty(s->wckey), "--wckey" },
 		{ s->no_kill, "--no-kill" },
-		{ r->n_gres_per_socket > 0, "--gpus-per-socket" },
 		{ r->oversubscribe, "--oversubscribe" },
 		{ r->has_core_spec, "--core-spec" },
 		{ r->has_thread_spec, "--thread-spec" },
@@ -254,13 +253,9 @@ static int check_request(struct accept *a)
 		return e;
 	if ((e = check_gres(a, r->gres_per_node, r->n_gres_per_node)) < 0 ||
 	    (e = check_gres(a, r->gres_per_job, r->n_gres_per_job)) < 0 ||
+	    (e = check_gres(a, r->gres_per_socket, r->n_gres_per_socket)) < 0 ||
 	    (e = check_gres(a, r->gres_per_task, r->n_gres_per_task)) < 0)
 		return e;
-	if ((r->has_cpus_per_gpu || r->has_mem_per_gpu_mib) && !r->n_gres_per_node && !r->n_gres_per_job &&
-	    !r->n_gres_per_task)
-		return error_set(a->err, -E_INVALID_GRES, "%s: %s needs a request for GPUs",
-				 enum_text(&error_code_enum, E_INVALID_GRES),
-				 r->has_cpus_per_gpu ? "--cpus-per-gpu" : "--mem-per-gpu");
 	return check_licenses(a, r->licenses);
 }
 
@@ -338,6 +333,13 @@ static uint64_t signature(const struct job *j)
 	return h ? h : 1;
 }
 
+/* sbatch(1) --ntasks-per-gpu: each GPU serves its own tasks. */
+static void default_binding(struct accept *a, struct job_spec *s)
+{
+	if (s->request.has_ntasks_per_gpu && str_empty(s->gpu_bind))
+		s->gpu_bind = arena_printf(a->out->arena, "single:%u", s->request.ntasks_per_gpu);
+}
+
 static void describe(struct accept *a, const struct partition *p)
 {
 	const struct submission *s = a->s;
@@ -364,6 +366,7 @@ static void describe(struct accept *a, const struct partition *p)
 	if (!j->spec.has_time_limit && !p->conf.default_time)
 		j->time_limit = p->conf.max_time;
 	default_memory(a, p, &j->spec.request);
+	default_binding(a, &j->spec);
 }
 
 static int set_priority(struct accept *a)

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "sched/features.h"
 #include "schema/errors.h"
+#include "sched/gresrules.h"
 
 #include <string.h>
 
@@ -35,20 +36,10 @@ static int count_featured(const struct resource_request *r, struct demand *d, st
 	return 0;
 }
 
-/* --ntasks-per-gpu with GPUs for each node: no node takes more tasks than its GPUs come with. */
-static uint32_t tasks_of_gpus(const struct resource_request *r)
-{
-	uint64_t gpus = 0;
-	for (uint32_t i = 0; r->has_ntasks_per_gpu && i < r->n_gres_per_node; i++)
-		gpus += str_eq(r->gres_per_node[i].name, "gpu") ? r->gres_per_node[i].count : 0;
-	uint64_t tasks = gpus * r->ntasks_per_gpu;
-	return tasks < UINT32_MAX ? (uint32_t)tasks : UINT32_MAX;
-}
-
 /* The number of tasks and nodes: sbatch(1) -N, -n and --ntasks-per-node, in that relation. */
 static int count_tasks(const struct resource_request *r, struct demand *d, struct error *err)
 {
-	d->tasks_per_node = r->has_ntasks_per_node ? r->ntasks_per_node : tasks_of_gpus(r);
+	d->tasks_per_node = r->has_ntasks_per_node ? r->ntasks_per_node : 0;
 	d->nodes_min = r->nodes_min ? r->nodes_min : 1;
 	d->nodes_max = r->nodes_max ? r->nodes_max : r->nodes_min;
 	int e = count_featured(r, d, err);
@@ -78,15 +69,15 @@ static int count_tasks(const struct resource_request *r, struct demand *d, struc
 }
 
 /* sbatch(1) --gpus: every node of the job gets at least one of them. */
-static int limit_by_gpus(const struct resource_request *r, struct demand *d, struct error *err)
+static int limit_by_gpus(struct demand *d, struct error *err)
 {
-	for (uint32_t i = 0; i < r->n_gres_per_job; i++) {
-		uint64_t count = r->gres_per_job[i].count;
+	for (uint32_t i = 0; i < d->per_job.count; i++) {
+		uint64_t count = d->per_job.at[i].count;
 		if (count < d->nodes_min)
 			return error_set(err, -E_INVALID_GRES,
 					 "%s: %llu %s for %u nodes; every node of the job needs at least one",
 					 enum_text(&error_code_enum, E_INVALID_GRES), (unsigned long long)count,
-					 r->gres_per_job[i].name, d->nodes_min);
+					 d->per_job.at[i].name, d->nodes_min);
 		if (count < d->nodes_max)
 			d->nodes_max = (uint32_t)count;
 	}
@@ -115,17 +106,18 @@ static void shape(const struct resource_request *r, struct demand *d)
 int demand_from(const struct resource_request *r, struct demand *ret, struct error *err)
 {
 	struct demand d = { .request = r };
+	struct resource_request q = *r; /* as written, then as it was meant */
 	if (r->nodes_max && r->nodes_min > r->nodes_max)
 		return error_set(err, -E_TOO_MANY_NODES, "at least %u and at most %u nodes cannot both be",
 				 r->nodes_min, r->nodes_max);
-	int e = count_tasks(r, &d, err);
-	if (e < 0 || (e = limit_by_gpus(r, &d, err)) < 0)
+	int e = gres_settle(&q, &d, err);
+	if (e < 0 || (e = count_tasks(&q, &d, err)) < 0 || (e = limit_by_gpus(&d, err)) < 0)
 		return e;
 	d.cpus_per_task = r->has_cpus_per_task && r->cpus_per_task ? r->cpus_per_task : 1;
 	d.cpus_min = r->has_mincpus ? r->mincpus : 0;
 	d.cpus_per_gpu = r->has_cpus_per_gpu ? r->cpus_per_gpu : 0;
 	d.overcommit = r->overcommit;
-	shape(r, &d);
+	shape(&q, &d);
 	d.exclusive = r->exclusive == EXCLUSIVE_KIND_NODE;
 	d.whole_memory = (r->has_mem_per_node_mib && r->mem_per_node_mib == 0) ||
 			 (!r->has_mem_per_node_mib && !r->has_mem_per_cpu_mib && !r->has_mem_per_gpu_mib);

@@ -12,8 +12,16 @@
 
 struct error;
 
+enum { GRES_WANT_MAX = 16 };
+
+/* Generic resources that placement gives out; no kind twice, and none that follows from another list. */
+struct gres_want {
+	struct gres_request at[GRES_WANT_MAX]; /* name and type are the request's */
+	uint32_t count;
+};
+
 struct demand {
-	const struct resource_request *request;
+	const struct resource_request *request; /* as written; the numbers below are what it means */
 	uint32_t nodes_min, nodes_max; /* nodes_max is never 0 */
 	uint32_t ntasks;               /* at least 1 */
 	bool tasks_follow_nodes;       /* ntasks is tasks_per_node for every node chosen */
@@ -24,6 +32,8 @@ struct demand {
 	uint32_t ntasks_per_socket, ntasks_per_core; /* most; 0 is no limit */
 	uint32_t threads_per_core;     /* threads of a core that tasks use; 0: all */
 	uint32_t sockets_min, cores_min, threads_min; /* what a node must have; cores: of a socket */
+	struct gres_want per_job, per_node, per_socket, per_task; /* socket: on sockets_min of each node */
+	uint32_t tasks_per_gpu;        /* where the GPUs of per_job go with so many tasks each; else 0 */
 	bool overcommit;
 	bool whole_memory;             /* --mem=0 or no limit at all */
 	uint64_t mem_per_node, mem_per_cpu, mem_per_gpu; /* MiB; 0 where not asked */

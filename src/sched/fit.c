@@ -118,8 +118,8 @@ static void find_options(struct search *s)
 		uint32_t room = nodefit_room(n, s->d);
 		uint64_t gres_job = nodefit_job_gres(n, s->d);
 		uint64_t parts = s->counts ? features_parts(s->counts, n->node) : 0;
-		if (s->d->request->has_ntasks_per_gpu && gres_job != UINT64_MAX)
-			pair_up(s->d->request->ntasks_per_gpu, &room, &gres_job);
+		if (s->d->tasks_per_gpu)
+			pair_up(s->d->tasks_per_gpu, &room, &gres_job);
 		if (room)
 			s->options[s->option_count++] = (struct option){ i, room, gres_job, rank_of(s, n), parts };
 	}
@@ -141,9 +141,9 @@ static const struct option *option_of(const struct search *s, uint32_t node)
 static uint64_t job_gres_wanted(const struct search *s)
 {
 	uint64_t most = 0;
-	for (uint32_t i = 0; i < s->d->request->n_gres_per_job; i++)
-		if (s->d->request->gres_per_job[i].count > most)
-			most = s->d->request->gres_per_job[i].count;
+	for (uint32_t i = 0; i < s->d->per_job.count; i++)
+		if (s->d->per_job.at[i].count > most)
+			most = s->d->per_job.at[i].count;
 	return most;
 }
 
@@ -446,6 +446,17 @@ static int by_node(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* --ntasks-per-gpu: whole GPUs are spread, and each brings its tasks. */
+static void spread_by_gpu(const struct search *s, uint32_t nodes, uint32_t *room, uint32_t *tasks, uint32_t *gres)
+{
+	uint32_t each = s->d->tasks_per_gpu;
+	for (uint32_t i = 0; i < nodes; i++)
+		room[i] /= each;
+	layout_spread(s->d->ntasks / each, room, nodes, gres);
+	for (uint32_t i = 0; i < nodes; i++)
+		tasks[i] = gres[i] * each;
+}
+
 static void carve(struct search *s, uint32_t nodes, struct fit *ret)
 {
 	if (!s->in_order)
@@ -457,10 +468,12 @@ static void carve(struct search *s, uint32_t nodes, struct fit *ret)
 		gres_room[i] = (uint32_t)clamp(s->chosen[i].gres_job, UINT32_MAX);
 	}
 	ret->ntasks = tasks_on(s, nodes);
-	layout_spread(ret->ntasks, room, nodes, tasks);
-	layout_spread((uint32_t)job_gres_wanted(s), gres_room, nodes, gres);
-	for (uint32_t i = 0; s->d->request->has_ntasks_per_gpu && job_gres_wanted(s) && i < nodes; i++)
-		tasks[i] = gres[i] * s->d->request->ntasks_per_gpu;
+	if (s->d->tasks_per_gpu) {
+		spread_by_gpu(s, nodes, room, tasks, gres);
+	} else {
+		layout_spread(ret->ntasks, room, nodes, tasks);
+		layout_spread((uint32_t)job_gres_wanted(s), gres_room, nodes, gres);
+	}
 	ret->alloc = ARENA_ARRAY(s->arena, struct node_alloc, nodes);
 	ret->count = nodes;
 	for (uint32_t i = 0; i < nodes; i++)
@@ -672,11 +685,10 @@ void fit_explain(struct pool *p, const struct demand *d, const struct fit_scope 
 	if (mem > best.mem)
 		buf_printf(out, "%s%llu MiB of memory on a node are asked for, the most any node has is %llu",
 			   out->len ? "; " : "", (unsigned long long)mem, (unsigned long long)best.mem);
-	const struct resource_request *r = d->request;
-	for (uint32_t i = 0; i < r->n_gres_per_node; i++)
-		explain_gres(&s, &r->gres_per_node[i], "a node", out);
-	for (uint32_t i = 0; i < r->n_gres_per_task; i++)
-		explain_gres(&s, &r->gres_per_task[i], "a task's node", out);
+	for (uint32_t i = 0; i < d->per_node.count; i++)
+		explain_gres(&s, &d->per_node.at[i], "a node", out);
+	for (uint32_t i = 0; i < d->per_task.count; i++)
+		explain_gres(&s, &d->per_task.at[i], "a task's node", out);
 	if (out->len == 0)
 		buf_printf(out, "no %u node%s together can hold %u task%s of %u CPU%s", d->nodes_max,
 			   d->nodes_max == 1 ? "" : "s", d->ntasks, d->ntasks == 1 ? "" : "s",

@@ -7,24 +7,22 @@
 
 #include <string.h>
 
-static uint64_t devices_in(const struct gres_request *list, uint32_t count)
+static uint64_t devices_in(const struct gres_want *w)
 {
 	uint64_t total = 0;
-	for (uint32_t i = 0; i < count; i++)
-		total += list[i].count;
+	for (uint32_t i = 0; i < w->count; i++)
+		total += w->at[i].count;
 	return total;
 }
 
 /* What the request takes of one node when its tasks are spread evenly over the fewest nodes. */
 static struct mix_kind share_of(const struct demand *d)
 {
-	const struct resource_request *r = d->request;
 	uint32_t nodes = d->nodes_min ? d->nodes_min : 1;
 	uint32_t tasks = (d->ntasks + nodes - 1) / nodes;
 	struct mix_kind k = { .cpus = tasks * d->cpus_per_task };
-	k.devices = devices_in(r->gres_per_node, r->n_gres_per_node) +
-		    devices_in(r->gres_per_task, r->n_gres_per_task) * tasks +
-		    (devices_in(r->gres_per_job, r->n_gres_per_job) + nodes - 1) / nodes;
+	k.devices = devices_in(&d->per_node) + devices_in(&d->per_socket) * d->sockets_min +
+		    devices_in(&d->per_task) * tasks + (devices_in(&d->per_job) + nodes - 1) / nodes;
 	k.cpus = k.cpus < d->cpus_min ? d->cpus_min : k.cpus;
 	k.mem = d->mem_per_node + d->mem_per_cpu * k.cpus + d->mem_per_gpu * k.devices;
 	return k;

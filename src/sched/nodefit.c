@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <string.h>
 
+enum { GRES_KINDS_MAX = 256, SOCKETS_MAX = 32 };
+
 struct geometry node_geometry(const struct node *n)
 {
 	struct geometry g = { n->conf.sockets ? n->conf.sockets : 1, n->conf.cores_per_socket,
@@ -38,47 +40,99 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
 	return a / b + (a % b != 0);
 }
 
-static uint64_t gpus_of(const struct gres_request *list, uint32_t count)
+static uint64_t gpus_of(const struct gres_want *w)
 {
 	uint64_t total = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (str_eq(list[i].name, "gpu"))
-			total += list[i].count;
+	for (uint32_t i = 0; i < w->count; i++)
+		if (str_eq(w->at[i].name, "gpu"))
+			total += w->at[i].count;
 	return total;
 }
 
 static uint64_t node_gpus(const struct demand *d, uint32_t tasks, uint64_t job_gres)
 {
-	const struct resource_request *r = d->request;
-	return gpus_of(r->gres_per_node, r->n_gres_per_node) + gpus_of(r->gres_per_task, r->n_gres_per_task) * tasks +
-	       (gpus_of(r->gres_per_job, r->n_gres_per_job) ? job_gres : 0);
+	return gpus_of(&d->per_node) + gpus_of(&d->per_socket) * d->sockets_min + gpus_of(&d->per_task) * tasks +
+	       (gpus_of(&d->per_job) ? job_gres : 0);
 }
 
-/* Whole cores for so many tasks. */
-static uint32_t cores_for(const struct demand *d, const struct geometry *g, uint32_t tasks, uint64_t job_gres)
+/* Whole cores for so many tasks, wherever they are. */
+static uint32_t cores_of_tasks(const struct demand *d, const struct geometry *g, uint32_t tasks)
 {
-	uint32_t use = usable_threads(d, g);
-	uint32_t per_task = ceil_div(d->cpus_per_task, use);
+	uint32_t use = usable_threads(d, g), per_task = ceil_div(d->cpus_per_task, use);
 	uint32_t cores = ceil_div(tasks * d->cpus_per_task, use);
-	if (d->overcommit)
-		cores = 1;
-	else if (d->ntasks_per_core && cores < ceil_div(tasks, d->ntasks_per_core))
+	if (d->overcommit) /* as if there were one task on the node */
+		return per_task;
+	if (d->ntasks_per_core && cores < ceil_div(tasks, d->ntasks_per_core))
 		cores = ceil_div(tasks, d->ntasks_per_core);
-	if (d->ntasks_per_core == 1 && cores < tasks * per_task && !d->overcommit)
+	if (d->ntasks_per_core == 1 && cores < tasks * per_task)
 		cores = tasks * per_task;
-	uint32_t cpus = d->cpus_min;
-	if (d->cpus_per_gpu)
-		cpus = cpus > d->cpus_per_gpu * node_gpus(d, tasks, job_gres) ?
-			       cpus :
-			       (uint32_t)(d->cpus_per_gpu * node_gpus(d, tasks, job_gres));
-	if (cores < ceil_div(cpus, use))
-		cores = ceil_div(cpus, use);
+	return cores;
+}
+
+/* --ntasks-per-socket: the most tasks that socket `s` takes. */
+static uint32_t socket_cap(const struct pool_node *n, const struct demand *d, uint32_t s)
+{
+	uint32_t cap = n->free_cores[s] * usable_threads(d, &n->geometry) / d->cpus_per_task;
+	if (cap > d->ntasks_per_socket)
+		cap = d->ntasks_per_socket;
+	while (cap && cores_of_tasks(d, &n->geometry, cap) > n->free_cores[s])
+		cap--;
+	return cap;
+}
+
+static uint32_t socket_caps(const struct pool_node *n, const struct demand *d)
+{
+	uint32_t total = 0;
+	for (uint32_t s = 0; s < n->geometry.sockets; s++)
+		total += socket_cap(n, d, s);
+	return total;
+}
+
+/* Tasks go round the sockets, none gets more than it may; returns the cores this takes, and how many of
+ * them on each of the first SOCKETS_MAX sockets. */
+static uint32_t cores_by_socket(const struct pool_node *n, const struct demand *d, uint32_t tasks,
+				uint32_t *ret_cores)
+{
+	uint32_t count = n->geometry.sockets < SOCKETS_MAX ? n->geometry.sockets : SOCKETS_MAX, cores = 0;
+	uint32_t have[SOCKETS_MAX] = {}, cap[SOCKETS_MAX];
+	for (uint32_t s = 0; s < count; s++)
+		cap[s] = socket_cap(n, d, s);
+	for (uint32_t left = tasks, before = left + 1; left && left < before;) {
+		before = left;
+		for (uint32_t s = 0; s < count && left; s++)
+			if (have[s] < cap[s]) {
+				have[s]++;
+				left--;
+			}
+	}
+	for (uint32_t s = 0; s < count; s++) {
+		ret_cores[s] = have[s] ? cores_of_tasks(d, &n->geometry, have[s]) : 0;
+		cores += ret_cores[s];
+	}
+	return cores;
+}
+
+/* Whole cores for so many tasks and GPUs of --gpus on this node. */
+static uint32_t cores_for(const struct demand *d, const struct pool_node *n, uint32_t tasks, uint64_t job_gres)
+{
+	uint32_t by_socket[SOCKETS_MAX];
+	uint32_t cores = d->ntasks_per_socket && !d->overcommit ? cores_by_socket(n, d, tasks, by_socket) :
+								 cores_of_tasks(d, &n->geometry, tasks);
+	uint64_t gpus = d->cpus_per_gpu ? node_gpus(d, tasks, job_gres) : 0, cpus = d->cpus_per_gpu * gpus;
+	if (cpus < d->cpus_min)
+		cpus = d->cpus_min;
+	if (cpus > n->node->conf.cpus)
+		return UINT32_MAX / n->geometry.threads; /* more than any answer below could be */
+	if (cores < ceil_div((uint32_t)cpus, usable_threads(d, &n->geometry)))
+		cores = ceil_div((uint32_t)cpus, usable_threads(d, &n->geometry));
 	return cores ? cores : 1;
 }
 
+/* A job that has the node for itself gets all CPUs, but needs no fewer than another would. */
 static uint32_t cpus_for(const struct demand *d, const struct pool_node *n, uint32_t tasks, uint64_t job_gres)
 {
-	return d->exclusive ? n->node->conf.cpus : cores_for(d, &n->geometry, tasks, job_gres) * n->geometry.threads;
+	uint32_t cpus = cores_for(d, n, tasks, job_gres) * n->geometry.threads;
+	return d->exclusive && cpus < n->free_cpus ? n->free_cpus : cpus;
 }
 
 static uint64_t memory_for(const struct demand *d, const struct pool_node *n, uint32_t cpus, uint32_t tasks,
@@ -89,29 +143,83 @@ static uint64_t memory_for(const struct demand *d, const struct pool_node *n, ui
 	return d->mem_per_node + d->mem_per_cpu * cpus + d->mem_per_gpu * node_gpus(d, tasks, job_gres);
 }
 
-/* --ntasks-per-socket, and tasks that want their CPUs on one socket when they fit there. */
-static uint32_t socket_cap(const struct pool_node *n, const struct demand *d)
-{
-	uint32_t use = usable_threads(d, &n->geometry), total = 0;
-	for (uint32_t s = 0; s < n->geometry.sockets; s++) {
-		uint32_t room = n->free_cores[s] * use / d->cpus_per_task;
-		total += room < d->ntasks_per_socket ? room : d->ntasks_per_socket;
-	}
-	return total;
-}
-
 static bool fits(const struct pool_node *n, const struct demand *d, uint32_t tasks)
 {
-	uint64_t least_gres = d->request->n_gres_per_job ? 1 : 0; /* the share is decided later */
+	uint64_t least_gres = d->per_job.count ? 1 : 0; /* the share is decided later */
+	if (d->tasks_per_gpu)
+		least_gres = ceil_div(tasks, d->tasks_per_gpu);
+	if (d->tasks_per_gpu && least_gres > nodefit_job_gres(n, d))
+		return false;
 	uint32_t cpus = cpus_for(d, n, tasks, least_gres);
 	if (cpus > n->free_cpus || memory_for(d, n, cpus, tasks, least_gres) > n->free_mem)
 		return false;
-	for (uint32_t i = 0; i < d->request->n_gres_per_task; i++) {
-		const struct gres_request *g = &d->request->gres_per_task[i];
+	for (uint32_t i = 0; i < d->per_task.count; i++) {
+		const struct gres_request *g = &d->per_task.at[i];
 		if (g->count * tasks > pool_gres_match(n, g->name, g->type))
 			return false;
 	}
 	return true;
+}
+
+/* The sockets that devices of kind `g` are close to; all of them when gres.conf says nothing. */
+static uint32_t sockets_of(const struct pool_node *n, const struct node_gres *g)
+{
+	if (bitset_empty(&g->cores))
+		return UINT32_MAX;
+	uint32_t per_socket = n->geometry.cores * n->geometry.threads, mask = 0;
+	for (uint32_t cpu = bitset_next(&g->cores, 0); cpu != BITSET_NONE; cpu = bitset_next(&g->cores, cpu + 1))
+		mask |= 1u << (cpu / per_socket % 32);
+	return mask;
+}
+
+static bool wanted_kind(const struct node_gres *have, const char *name, const char *type)
+{
+	return str_eq(have->name, name) && (str_empty(type) || str_eq(have->type, type));
+}
+
+/* How many devices of each kind give g->count to each of `sockets_min` sockets: those of a socket first,
+ * then those that are close to several.  False: there are not enough. */
+static bool share_by_socket(const struct pool_node *n, const struct demand *d, const struct gres_request *g,
+			    uint64_t *ret_counts)
+{
+	uint64_t own[SOCKETS_MAX] = {}, shared = 0, missing = 0;
+	uint32_t kinds = n->node->n_gres < GRES_KINDS_MAX ? n->node->n_gres : GRES_KINDS_MAX;
+	memset(ret_counts, 0, GRES_KINDS_MAX * sizeof(*ret_counts));
+	for (uint32_t k = 0; k < kinds; k++) {
+		uint32_t near = sockets_of(n, &n->node->gres[k]);
+		if (!wanted_kind(&n->node->gres[k], g->name, g->type))
+			continue;
+		if (near & (near - 1))
+			shared += pool_gres_free(n, k);
+		else
+			own[__builtin_ctz(near)] += pool_gres_free(n, k);
+	}
+	for (uint32_t i = 0; i < d->sockets_min; i++) { /* the sockets that have most themselves */
+		uint32_t best = 0;
+		for (uint32_t s = 1; s < n->geometry.sockets && s < SOCKETS_MAX; s++)
+			best = own[s] != UINT64_MAX && (own[best] == UINT64_MAX || own[s] > own[best]) ? s : best;
+		uint64_t want = g->count;
+		for (uint32_t k = 0; k < kinds && want; k++) {
+			if (sockets_of(n, &n->node->gres[k]) != 1u << best ||
+			    !wanted_kind(&n->node->gres[k], g->name, g->type))
+				continue;
+			uint64_t free = pool_gres_free(n, k);
+			ret_counts[k] = free < want ? free : want;
+			want -= ret_counts[k];
+		}
+		missing += want;
+		own[best] = UINT64_MAX;
+	}
+	for (uint32_t k = 0; k < kinds && missing <= shared; k++) {
+		uint32_t near = sockets_of(n, &n->node->gres[k]);
+		if (!(near & (near - 1)) || !wanted_kind(&n->node->gres[k], g->name, g->type))
+			continue;
+		uint64_t free = pool_gres_free(n, k);
+		ret_counts[k] = free < missing ? free : missing;
+		missing -= ret_counts[k];
+		shared -= ret_counts[k];
+	}
+	return missing == 0;
 }
 
 static bool has_shape(const struct pool_node *n, const struct demand *d)
@@ -124,9 +232,14 @@ static bool has_shape(const struct pool_node *n, const struct demand *d)
 
 static bool has_gres(const struct pool_node *n, const struct demand *d)
 {
-	for (uint32_t i = 0; i < d->request->n_gres_per_node; i++) {
-		const struct gres_request *g = &d->request->gres_per_node[i];
+	for (uint32_t i = 0; i < d->per_node.count; i++) {
+		const struct gres_request *g = &d->per_node.at[i];
 		if (g->count > pool_gres_match(n, g->name, g->type))
+			return false;
+	}
+	for (uint32_t i = 0; i < d->per_socket.count; i++) {
+		uint64_t counts[GRES_KINDS_MAX];
+		if (!share_by_socket(n, d, &d->per_socket.at[i], counts))
 			return false;
 	}
 	return nodefit_job_gres(n, d) > 0; /* every node of the job takes part in --gpus */
@@ -135,12 +248,23 @@ static bool has_gres(const struct pool_node *n, const struct demand *d)
 uint64_t nodefit_job_gres(const struct pool_node *n, const struct demand *d)
 {
 	uint64_t least = UINT64_MAX;
-	for (uint32_t i = 0; i < d->request->n_gres_per_job; i++) {
-		const struct gres_request *g = &d->request->gres_per_job[i];
+	for (uint32_t i = 0; i < d->per_job.count; i++) {
+		const struct gres_request *g = &d->per_job.at[i];
 		uint64_t free = pool_gres_match(n, g->name, g->type);
 		least = free < least ? free : least;
 	}
-	return least;
+	if (!d->per_job.count || !least || (!d->cpus_per_gpu && !d->mem_per_gpu))
+		return least;
+	uint64_t low = 0, high = least; /* each of them brings CPUs and memory along */
+	while (low < high) {
+		uint64_t mid = low + (high - low + 1) / 2;
+		uint32_t cpus = cpus_for(d, n, 1, mid);
+		if (cpus <= n->free_cpus && memory_for(d, n, cpus, 1, mid) <= n->free_mem)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	return low;
 }
 
 uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
@@ -148,8 +272,8 @@ uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
 	if (!n->free_cpus || !has_shape(n, d) || !has_gres(n, d))
 		return 0;
 	uint32_t cap = n->free_cpus / d->cpus_per_task;
-	if (d->ntasks_per_socket && cap > socket_cap(n, d))
-		cap = socket_cap(n, d);
+	if (d->ntasks_per_socket && cap > socket_caps(n, d))
+		cap = socket_caps(n, d);
 	if (d->overcommit)
 		cap = d->ntasks;
 	if (d->tasks_per_node && cap > d->tasks_per_node)
@@ -164,7 +288,7 @@ uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
 		else
 			high = mid - 1;
 	}
-	return low;
+	return d->tasks_per_gpu ? low - low % d->tasks_per_gpu : low;
 }
 
 /* ---- devices ----------------------------------------------------------------------------------- */
@@ -176,17 +300,6 @@ struct taking {
 	struct node_alloc *out;
 	uint32_t close; /* bit per socket that a device taken is close to; 0: no preference */
 };
-
-/* The sockets that devices of kind `g` are close to; all of them when gres.conf says nothing. */
-static uint32_t sockets_of(const struct pool_node *n, const struct node_gres *g)
-{
-	if (bitset_empty(&g->cores))
-		return UINT32_MAX;
-	uint32_t per_socket = n->geometry.cores * n->geometry.threads, mask = 0;
-	for (uint32_t cpu = bitset_next(&g->cores, 0); cpu != BITSET_NONE; cpu = bitset_next(&g->cores, cpu + 1))
-		mask |= 1u << (cpu / per_socket % 32);
-	return mask;
-}
 
 /* Links= of one kind: a comma list of link counts to the devices of the node, self marked by -1. */
 static uint32_t link_between(const struct node_gres *g, uint32_t device, uint32_t other)
@@ -213,11 +326,6 @@ static uint64_t kind_rank(const struct taking *t, uint32_t g, uint64_t want)
 	bool is_close = !t->close || (sockets & t->close);
 	uint64_t spare = free >= want ? free - want : 1000 + (want - free);
 	return (uint64_t)!has_cores << 40 | (uint64_t)!is_close << 39 | spare << 8 | g;
-}
-
-static bool wanted_kind(const struct node_gres *have, const char *name, const char *type)
-{
-	return str_eq(have->name, name) && (str_empty(type) || str_eq(have->type, type));
 }
 
 /* The free device of the kind that is best connected to those taken already. */
@@ -276,11 +384,20 @@ static void take_gres(struct taking *t, const char *name, const char *type, uint
 	}
 }
 
+static void take_by_socket(struct taking *t, const struct gres_request *g)
+{
+	uint64_t counts[GRES_KINDS_MAX];
+	share_by_socket(t->n, t->d, g, counts);
+	for (uint32_t k = 0; k < t->n->node->n_gres && k < GRES_KINDS_MAX; k++)
+		if (counts[k])
+			take_kind(t, k, counts[k]);
+}
+
 static void take_all_gres(struct taking *t, uint32_t tasks, uint64_t job_gres)
 {
-	const struct resource_request *r = t->d->request;
+	const struct demand *d = t->d;
 	const struct node *n = t->n->node;
-	uint32_t lists = 1 + r->n_gres_per_node + r->n_gres_per_task + r->n_gres_per_job;
+	uint32_t lists = 1 + d->per_node.count + d->per_socket.count + d->per_task.count + d->per_job.count;
 	t->out->gres = ARENA_ARRAY(t->arena, struct gres_alloc, n->n_gres * lists + 1);
 	for (uint32_t g = 0; t->d->exclusive && g < n->n_gres; g++)
 		if (pool_gres_free(t->n, g))
@@ -289,12 +406,14 @@ static void take_all_gres(struct taking *t, uint32_t tasks, uint64_t job_gres)
 		t->close = 0;
 		return;
 	}
-	for (uint32_t i = 0; i < r->n_gres_per_node; i++)
-		take_gres(t, r->gres_per_node[i].name, r->gres_per_node[i].type, r->gres_per_node[i].count);
-	for (uint32_t i = 0; i < r->n_gres_per_task; i++)
-		take_gres(t, r->gres_per_task[i].name, r->gres_per_task[i].type, r->gres_per_task[i].count * tasks);
-	for (uint32_t i = 0; i < r->n_gres_per_job; i++)
-		take_gres(t, r->gres_per_job[i].name, r->gres_per_job[i].type, job_gres);
+	for (uint32_t i = 0; i < d->per_socket.count; i++)
+		take_by_socket(t, &d->per_socket.at[i]);
+	for (uint32_t i = 0; i < d->per_node.count; i++)
+		take_gres(t, d->per_node.at[i].name, d->per_node.at[i].type, d->per_node.at[i].count);
+	for (uint32_t i = 0; i < d->per_task.count; i++)
+		take_gres(t, d->per_task.at[i].name, d->per_task.at[i].type, d->per_task.at[i].count * tasks);
+	for (uint32_t i = 0; i < d->per_job.count; i++)
+		take_gres(t, d->per_job.at[i].name, d->per_job.at[i].type, job_gres);
 }
 
 /* ---- cores ------------------------------------------------------------------------------------- */
@@ -349,14 +468,31 @@ static uint32_t take_for_tasks(const struct pool_node *n, uint32_t tasks, uint32
 	return got;
 }
 
+/* --ntasks-per-socket decides how many cores of each socket there are; what else is wanted comes from
+ * wherever there is some. */
+static void take_by_socket_cap(const struct taking *t, uint32_t tasks, uint32_t want)
+{
+	uint32_t cores[SOCKETS_MAX], got = 0, sockets = t->n->geometry.sockets;
+	cores_by_socket(t->n, t->d, tasks, cores);
+	for (uint32_t s = 0; s < sockets && s < SOCKETS_MAX; s++)
+		got += take_on_socket(t->n, s, cores[s], &t->out->cores);
+	for (uint32_t s = 0; s < sockets && got < want; s++)
+		got += take_on_socket(t->n, s, want - got, &t->out->cores);
+	assert(got == want);
+}
+
 static void take_cores(const struct taking *t, uint32_t tasks, uint32_t want)
 {
 	const struct pool_node *n = t->n;
 	struct bitset *given = &t->out->cores;
 	uint32_t use = usable_threads(t->d, &n->geometry);
 	uint32_t per_task = ceil_div(t->d->cpus_per_task, use), got = 0;
-	uint32_t *left = arena_dup(t->arena, n->free_cores, n->geometry.sockets * sizeof(*left));
 	bitset_init_in(given, n->node->conf.cpus, t->arena);
+	if (t->d->ntasks_per_socket && !t->d->overcommit && !t->d->exclusive) {
+		take_by_socket_cap(t, tasks, want);
+		return;
+	}
+	uint32_t *left = arena_dup(t->arena, n->free_cores, n->geometry.sockets * sizeof(*left));
 	/* Threads of one core serve several one-CPU tasks: then count in cores, not in tasks. */
 	bool share_cores = t->d->cpus_per_task < use && t->d->ntasks_per_core != 1;
 	uint32_t pieces = share_cores ? want : tasks;
