@@ -24,13 +24,14 @@ static void switch_line(struct loader *ld, const struct source *src, const struc
 	else if (!s.nodes && !s.switches)
 		report(ld, s.where, "SwitchName=%s needs Nodes= or Switches=", s.name);
 	else if (s.nodes && s.switches)
-		report(ld, s.where, "SwitchName=%s has Nodes and Switches: give one of them", s.name);
+		report(ld, s.where, "SwitchName=%s has Nodes and Switches: give one of them",
+		       s.name);
 	else
-		vec_push(&ld->switches, (struct topology_unit_conf){ .name = s.name,
-								     .nodes = s.nodes,
-								     .switches = s.switches,
-								     .link_speed = s.link_speed,
-								     .where = s.where });
+		vec_push(&ld->switches, (struct topology_unit_conf) { .name = s.name,
+								      .nodes = s.nodes,
+								      .switches = s.switches,
+								      .link_speed = s.link_speed,
+								      .where = s.where });
 }
 
 static void block_sizes(struct loader *ld, const char *where, const char *text)
@@ -44,7 +45,9 @@ static void block_sizes(struct loader *ld, const char *where, const char *text)
 	while ((word = strsep(&rest, ","))) {
 		uint32_t size;
 		if (str_to_u32(word, &size) < 0 || size == 0) {
-			report(ld, where, "BlockSizes=%.100s: '%.30s' is no number of nodes, as in 4,8,16", text, word);
+			report(ld, where,
+			       "BlockSizes=%.100s: '%.30s' is no number of nodes, as in 4,8,16",
+			       text, word);
 			return;
 		}
 		vec_push(&ld->block_sizes, size);
@@ -61,11 +64,12 @@ static void block_line(struct loader *ld, const struct source *src, const struct
 	if (b.name && strpbrk(b.name, ",[]"))
 		report(ld, b.where, "BlockName=%.100s: a line is about one block", b.name);
 	else if (!b.name != !b.nodes)
-		report(ld, b.where, b.name ? "BlockName=%s needs Nodes=" : "Nodes=%.100s needs BlockName=",
+		report(ld, b.where,
+		       b.name ? "BlockName=%s needs Nodes=" : "Nodes=%.100s needs BlockName=",
 		       b.name ? b.name : b.nodes);
 	else if (b.name)
-		vec_push(&ld->blocks,
-			 (struct topology_unit_conf){ .name = b.name, .nodes = b.nodes, .where = b.where });
+		vec_push(&ld->blocks, (struct topology_unit_conf) {
+					      .name = b.name, .nodes = b.nodes, .where = b.where });
 }
 
 static void topology_line(struct loader *ld, const struct source *src, const struct lex_line *line)
@@ -95,9 +99,11 @@ static enum topology_kind kind_meant(struct loader *ld)
 		kind = TOPOLOGY_KIND_TREE;
 	else if (ld->blocks.count)
 		kind = TOPOLOGY_KIND_BLOCK;
-	if ((kind == TOPOLOGY_KIND_TREE && !ld->switches.count) || (kind == TOPOLOGY_KIND_BLOCK && !ld->blocks.count)) {
-		remark(ld, map_get_str(&ld->seen, "TopologyPlugin"), "TopologyPlugin=%s: topology.conf has no %s line",
-		       plugin, kind == TOPOLOGY_KIND_TREE ? "SwitchName=" : "BlockName=");
+	if ((kind == TOPOLOGY_KIND_TREE && !ld->switches.count) ||
+	    (kind == TOPOLOGY_KIND_BLOCK && !ld->blocks.count)) {
+		remark(ld, map_get_str(&ld->seen, "TopologyPlugin"),
+		       "TopologyPlugin=%s: topology.conf has no %s line", plugin,
+		       kind == TOPOLOGY_KIND_TREE ? "SwitchName=" : "BlockName=");
 		kind = TOPOLOGY_KIND_FLAT;
 	}
 	return (enum topology_kind)kind;
@@ -139,8 +145,10 @@ static void partitions_check(struct loader *ld)
 	for (size_t i = 0; i < ld->partitions.count; i++) {
 		const struct partition_line *p = &ld->partitions.at[i];
 		if (!str_empty(p->conf.topology) && !is_known(ld, p->conf.topology))
-			report(ld, p->where, "Topology=%.100s: there is no such topology%s", p->conf.topology,
-			       ld->topologies.count == 1 ? "; topology.yaml can describe several" : "");
+			report(ld, p->where, "Topology=%.100s: there is no such topology%s",
+			       p->conf.topology,
+			       ld->topologies.count == 1 ? "; topology.yaml can describe several"
+							 : "");
 	}
 }
 
@@ -151,9 +159,9 @@ static void plugin_show(struct loader *ld)
 		return;
 	for (size_t i = 0; i < ld->topologies.count; i++)
 		if (ld->topologies.at[i].cluster_default)
-			ld->conf->main.topology_plugin =
-				arena_printf(ld->arena, "topology/%s",
-					     enum_text(&topology_kind_enum, ld->topologies.at[i].kind));
+			ld->conf->main.topology_plugin = arena_printf(
+				ld->arena, "topology/%s",
+				enum_text(&topology_kind_enum, ld->topologies.at[i].kind));
 }
 
 void topology_load(struct loader *ld)

@@ -66,7 +66,8 @@ static void given_twice(struct loader *ld, const struct yaml *y)
 	for (const struct yaml *m = y->first; m; m = m->next)
 		for (const struct yaml *other = m->next; other; other = other->next)
 			if (str_eq(m->key, other->key))
-				report(ld, at(ld, other), "%s is given twice, first in line %u", m->key, m->line);
+				report(ld, at(ld, other), "%s is given twice, first in line %u",
+				       m->key, m->line);
 }
 
 static void unit_member(struct loader *ld, const struct kind *k, const struct yaml *m,
@@ -85,12 +86,14 @@ static void unit_member(struct loader *ld, const struct kind *k, const struct ya
 		if (str_eq(topology_unit_conf_record.fields[i].key, m->key))
 			f = &topology_unit_conf_record.fields[i];
 	if (!f)
-		report(ld, at(ld, m), "%.60s: a %s has %s and%s", m->key, k->unit, k->unit, k->keys);
+		report(ld, at(ld, m), "%.60s: a %s has %s and%s", m->key, k->unit, k->unit,
+		       k->keys);
 	else if (value_set(f, u, m->text, ld->arena, &err) < 0)
 		report(ld, at(ld, m), "%s", err.text);
 }
 
-static void units_read(struct loader *ld, const struct kind *k, const struct yaml *list, struct topology_conf *t)
+static void units_read(struct loader *ld, const struct kind *k, const struct yaml *list,
+		       struct topology_conf *t)
 {
 	uint32_t count = 0;
 	if (!is_kind(ld, list, YAML_LIST, arena_printf(ld->arena, "%s: a list is meant", k->units)))
@@ -101,7 +104,9 @@ static void units_read(struct loader *ld, const struct kind *k, const struct yam
 	for (const struct yaml *y = list->first; y; y = y->next) {
 		struct topology_unit_conf *u = &t->units[t->n_units++];
 		u->where = at(ld, y);
-		if (!is_kind(ld, y, YAML_MAP, arena_printf(ld->arena, "an entry of %s begins with %s:", k->units, k->unit)))
+		if (!is_kind(ld, y, YAML_MAP,
+			     arena_printf(ld->arena, "an entry of %s begins with %s:", k->units,
+					  k->unit)))
 			continue;
 		given_twice(ld, y);
 		for (const struct yaml *m = y->first; m; m = m->next)
@@ -123,12 +128,14 @@ static void sizes_read(struct loader *ld, const struct yaml *list, struct topolo
 	t->block_sizes = ARENA_ARRAY(ld->arena, uint32_t, count + 1);
 	t->where = at(ld, list);
 	for (const struct yaml *y = list->first; y; y = y->next)
-		if (y->kind != YAML_WORD || str_to_u32(y->text, &t->block_sizes[t->n_block_sizes++]) < 0)
+		if (y->kind != YAML_WORD ||
+		    str_to_u32(y->text, &t->block_sizes[t->n_block_sizes++]) < 0)
 			report(ld, at(ld, y), "block_sizes: '%.30s' is no number of nodes",
 			       y->text ? y->text : "");
 }
 
-static void kind_read(struct loader *ld, const struct kind *k, const struct yaml *y, struct topology_conf *t)
+static void kind_read(struct loader *ld, const struct kind *k, const struct yaml *y,
+		      struct topology_conf *t)
 {
 	t->kind = k->kind;
 	if (!k->units) {
@@ -136,7 +143,8 @@ static void kind_read(struct loader *ld, const struct kind *k, const struct yaml
 			report(ld, at(ld, y), "flat: true is all that can be said");
 		return;
 	}
-	if (!is_kind(ld, y, YAML_MAP, arena_printf(ld->arena, "%s: %s is meant below it", y->key, k->units)))
+	if (!is_kind(ld, y, YAML_MAP,
+		     arena_printf(ld->arena, "%s: %s is meant below it", y->key, k->units)))
 		return;
 	given_twice(ld, y);
 	for (const struct yaml *m = y->first; m; m = m->next) {
@@ -145,8 +153,8 @@ static void kind_read(struct loader *ld, const struct kind *k, const struct yaml
 		else if (k->kind == TOPOLOGY_KIND_BLOCK && str_eq(m->key, "block_sizes"))
 			sizes_read(ld, m, t);
 		else
-			report(ld, at(ld, m), "%.60s: below %s there is %s%s", m->key, y->key, k->units,
-			       k->kind == TOPOLOGY_KIND_BLOCK ? " and block_sizes" : "");
+			report(ld, at(ld, m), "%.60s: below %s there is %s%s", m->key, y->key,
+			       k->units, k->kind == TOPOLOGY_KIND_BLOCK ? " and block_sizes" : "");
 	}
 	if (!t->n_units)
 		report(ld, at(ld, y), "%s: there is nothing in %s", y->key, k->units);
@@ -169,7 +177,8 @@ static void default_read(struct loader *ld, const struct yaml *m, struct topolog
 		return;
 	t->cluster_default = str_ieq(m->text, "true") || str_ieq(m->text, "yes");
 	if (!t->cluster_default && !str_ieq(m->text, "false") && !str_ieq(m->text, "no"))
-		report(ld, at(ld, m), "cluster_default: '%.30s' is neither true nor false", m->text);
+		report(ld, at(ld, m), "cluster_default: '%.30s' is neither true nor false",
+		       m->text);
 }
 
 static void topology_read(struct loader *ld, const struct yaml *y)
@@ -188,8 +197,10 @@ static void topology_read(struct loader *ld, const struct yaml *y)
 		else if (str_eq(m->key, "cluster_default"))
 			default_read(ld, m, &t);
 		else if (!str_eq(m->key, "topology"))
-			report(ld, at(ld, m), "%.60s: a topology has topology, cluster_default and one of tree, block, "
-					      "ring, torus3d and flat", m->key);
+			report(ld, at(ld, m),
+			       "%.60s: a topology has topology, cluster_default and one of tree, block, "
+			       "ring, torus3d and flat",
+			       m->key);
 		else if (is_word(ld, m))
 			t.name = (char *)(uintptr_t)m->text;
 		kind = k ? m->key : kind;
@@ -197,7 +208,9 @@ static void topology_read(struct loader *ld, const struct yaml *y)
 	if (!t.name)
 		report(ld, t.where, "topology: NAME is missing");
 	else if (!kind)
-		report(ld, t.where, "topology %.100s: say what it is: tree, block, ring, torus3d or flat", t.name);
+		report(ld, t.where,
+		       "topology %.100s: say what it is: tree, block, ring, torus3d or flat",
+		       t.name);
 	else
 		vec_push(&ld->topologies, t);
 }
@@ -210,10 +223,12 @@ static void all_check(struct loader *ld)
 		const struct topology_conf *t = &ld->topologies.at[i];
 		for (size_t k = 0; k < i; k++)
 			if (str_eq(ld->topologies.at[k].name, t->name))
-				report(ld, t->where, "topology %.100s is described twice, first in %s", t->name,
+				report(ld, t->where,
+				       "topology %.100s is described twice, first in %s", t->name,
 				       ld->topologies.at[k].where);
 		if (t->cluster_default && chosen)
-			report(ld, t->where, "cluster_default: there is one already, %.100s", chosen->name);
+			report(ld, t->where, "cluster_default: there is one already, %.100s",
+			       chosen->name);
 		chosen = t->cluster_default ? t : chosen;
 	}
 	if (!chosen && ld->topologies.count)
@@ -234,7 +249,8 @@ bool topology_yaml_load(struct loader *ld)
 		return true;
 	}
 	if (!root || root->kind != YAML_LIST || !root->first) {
-		report(ld, file_name, "a list of topologies is meant: lines that begin with - topology: NAME");
+		report(ld, file_name,
+		       "a list of topologies is meant: lines that begin with - topology: NAME");
 		return true;
 	}
 	for (const struct yaml *y = root->first; y; y = y->next)

@@ -53,7 +53,8 @@ static int members(struct reading *r, struct yaml *owner, unsigned depth)
 			return 0;
 		}
 		if (owner->kind == YAML_MAP) {
-			bool is_word = event.type == YAML_SCALAR_EVENT && event.data.scalar.length > 0;
+			bool is_word = event.type == YAML_SCALAR_EVENT &&
+				       event.data.scalar.length > 0;
 			if (is_word)
 				key = arena_strdup(r->arena, (const char *)event.data.scalar.value);
 			yaml_event_delete(&event);
@@ -85,8 +86,9 @@ static int walk(struct reading *r, yaml_event_t *event, unsigned depth, struct y
 		return 0;
 	}
 	y->kind = event->type == YAML_MAPPING_START_EVENT ? YAML_MAP : YAML_LIST;
-	bool plain = (event->type == YAML_MAPPING_START_EVENT && !event->data.mapping_start.anchor) ||
-		     (event->type == YAML_SEQUENCE_START_EVENT && !event->data.sequence_start.anchor);
+	bool plain =
+		(event->type == YAML_MAPPING_START_EVENT && !event->data.mapping_start.anchor) ||
+		(event->type == YAML_SEQUENCE_START_EVENT && !event->data.sequence_start.anchor);
 	if (!plain)
 		return refuse(r, "anchors and aliases (& and *) are not understood here");
 	return members(r, y, depth + 1);

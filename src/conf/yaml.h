@@ -17,11 +17,11 @@ enum yaml_kind { YAML_WORD, YAML_LIST, YAML_MAP };
 struct yaml {
 	enum yaml_kind kind;
 	uint32_t line;
-	const char *text;  /* of a word */
-	const char *key;   /* where it is a member of a map */
+	const char *text;          /* of a word */
+	const char *key;           /* where it is a member of a map */
 	struct yaml *first, *next; /* members of a list or a map; the next of these */
 };
 
 /* `ret` is NULL for an empty document.  On error `ret_line` says where. */
-NODISCARD int yaml_read(const char *text, size_t len, struct arena *a, struct yaml **ret, uint32_t *ret_line,
-			struct error *err);
+NODISCARD int yaml_read(const char *text, size_t len, struct arena *a, struct yaml **ret,
+			uint32_t *ret_line, struct error *err);

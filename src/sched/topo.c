@@ -19,8 +19,9 @@
 #include <string.h>
 
 static const struct topo_ops *const kinds[] = {
-	[TOPO_FLAT] = &topo_flat_ops,   [TOPO_TREE] = &topo_tree_ops,     [TOPO_BLOCK] = &topo_block_ops,
-	[TOPO_RING] = &topo_ring_ops, [TOPO_TORUS3D] = &topo_torus_ops,
+	[TOPO_FLAT] = &topo_flat_ops,     [TOPO_TREE] = &topo_tree_ops,
+	[TOPO_BLOCK] = &topo_block_ops,   [TOPO_RING] = &topo_ring_ops,
+	[TOPO_TORUS3D] = &topo_torus_ops,
 };
 
 /* ---- building ---------------------------------------------------------------------------------- */
@@ -33,8 +34,8 @@ int unit_names_check(const struct build *b, struct error *err)
 		const struct topo_unit *u = &b->spec->units[i];
 		const struct topo_unit *before = map_put_str(&seen, u->name, (void *)(uintptr_t)u);
 		if (before)
-			r = error_set(err, -EINVAL, "%s: %s %s is configured twice, first in %s", u->where,
-				      b->t->ops->noun, u->name, before->where);
+			r = error_set(err, -EINVAL, "%s: %s %s is configured twice, first in %s",
+				      u->where, b->t->ops->noun, u->name, before->where);
 	}
 	map_done(&seen);
 	return r;
@@ -50,7 +51,7 @@ static void leaf_spans(struct topology *t, struct leaf *l)
 	l->spans = ARENA_ARRAY(t->arena, struct span, l->node_count + 1);
 	for (uint32_t w = 0; w < bitset_words(set.bits); w++)
 		if (set.words[w])
-			l->spans[l->span_count++] = (struct span){ w, set.words[w] };
+			l->spans[l->span_count++] = (struct span) { w, set.words[w] };
 	bitset_done(&set);
 }
 
@@ -63,22 +64,24 @@ int leaf_add(struct build *b, const struct topo_unit *u, struct error *err)
 	if (r < 0)
 		return error_wrap(err, r, "%s: %s %s", u->where, t->ops->noun, u->name);
 	struct leaf *l = &t->leaves[t->leaf_count];
-	*l = (struct leaf){ .name = arena_strdup(t->arena, u->name),
-			    .where = arena_strdup(t->arena, u->where),
-			    .nodes = ARENA_ARRAY(t->arena, uint32_t, names.count + 1),
-			    .x = u->x,
-			    .y = u->y,
-			    .z = u->z };
+	*l = (struct leaf) { .name = arena_strdup(t->arena, u->name),
+			     .where = arena_strdup(t->arena, u->where),
+			     .nodes = ARENA_ARRAY(t->arena, uint32_t, names.count + 1),
+			     .x = u->x,
+			     .y = u->y,
+			     .z = u->z };
 	for (uint32_t i = 0; i < names.count; i++) {
 		int node = b->node_index(b->arg, names.names[i]);
 		if (node < 0 || (uint32_t)node >= t->node_count)
-			return error_set(err, -EINVAL, "%s: %s %s: node %s is not configured: give it a NodeName line",
-					 u->where, t->ops->noun, u->name, names.names[i]);
+			return error_set(
+				err, -EINVAL,
+				"%s: %s %s: node %s is not configured: give it a NodeName line",
+				u->where, t->ops->noun, u->name, names.names[i]);
 		uint32_t *owner = &t->leaf_of[node];
 		if (*owner)
-			return error_set(err, -EINVAL, "%s: node %s is already in %s %s (%s)", u->where,
-					 names.names[i], t->ops->noun, t->leaves[*owner - 1].name,
-					 t->leaves[*owner - 1].where);
+			return error_set(err, -EINVAL, "%s: node %s is already in %s %s (%s)",
+					 u->where, names.names[i], t->ops->noun,
+					 t->leaves[*owner - 1].name, t->leaves[*owner - 1].where);
 		*owner = t->leaf_count + 1;
 		l->nodes[l->node_count++] = (uint32_t)node;
 	}
@@ -87,18 +90,18 @@ int leaf_add(struct build *b, const struct topo_unit *u, struct error *err)
 	return 0;
 }
 
-int topology_new(const struct topo_spec *spec, uint32_t node_count, topo_node_fn node_index, void *arg,
-		 struct topology **ret, struct error *err)
+int topology_new(const struct topo_spec *spec, uint32_t node_count, topo_node_fn node_index,
+		 void *arg, struct topology **ret, struct error *err)
 {
 	struct arena *a = arena_new();
 	struct topology *t = ARENA_NEW(a, struct topology);
-	*t = (struct topology){ .ops = kinds[spec->kind],
-				.arena = a,
-				.name = arena_strdup(a, spec->name),
-				.is_default = spec->is_default,
-				.node_count = node_count,
-				.leaves = ARENA_ARRAY(a, struct leaf, spec->unit_count + 1),
-				.leaf_of = ARENA_ARRAY(a, uint32_t, node_count + 1) };
+	*t = (struct topology) { .ops = kinds[spec->kind],
+				 .arena = a,
+				 .name = arena_strdup(a, spec->name),
+				 .is_default = spec->is_default,
+				 .node_count = node_count,
+				 .leaves = ARENA_ARRAY(a, struct leaf, spec->unit_count + 1),
+				 .leaf_of = ARENA_ARRAY(a, uint32_t, node_count + 1) };
 	struct build b = { t, spec, node_index, arg };
 	int r = unit_names_check(&b, err);
 	if (r >= 0)
@@ -154,7 +157,8 @@ static bool choose_loose(struct choosing *c)
 	for (uint32_t i = bitset_next(from, 0); i != BITSET_NONE; i = bitset_next(from, i + 1)) {
 		if (i < c->t->node_count && c->t->leaf_of[i])
 			continue;
-		if (best == BITSET_NONE || (c->wish->weight && c->wish->weight[i] < c->wish->weight[best]))
+		if (best == BITSET_NONE ||
+		    (c->wish->weight && c->wish->weight[i] < c->wish->weight[best]))
 			best = i;
 	}
 	if (best == BITSET_NONE)
@@ -164,10 +168,13 @@ static bool choose_loose(struct choosing *c)
 	return true;
 }
 
-bool topology_choose(const struct topology *t, const struct bitset *candidates, const struct topo_wish *wish,
-		     struct arena *a, uint32_t *ret, uint32_t *ret_switches)
+bool topology_choose(const struct topology *t, const struct bitset *candidates,
+		     const struct topo_wish *wish, struct arena *a, uint32_t *ret,
+		     uint32_t *ret_switches)
 {
-	struct choosing c = { .t = t, .candidates = candidates, .wish = wish, .arena = a, .ret = ret };
+	struct choosing c = {
+		.t = t, .candidates = candidates, .wish = wish, .arena = a, .ret = ret
+	};
 	const struct topo_ops *ops = t ? t->ops : &topo_flat_ops;
 	if (wish->want == 0 || (wish->segment && wish->want % wish->segment))
 		return false;
@@ -186,8 +193,8 @@ bool topology_choose(const struct topology *t, const struct bitset *candidates, 
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
-void topology_address(const struct topology *t, uint32_t node, const char *node_name, struct buf *addr,
-		      struct buf *pattern)
+void topology_address(const struct topology *t, uint32_t node, const char *node_name,
+		      struct buf *addr, struct buf *pattern)
 {
 	if (t && t->ops->address && node < t->node_count && t->leaf_of[node])
 		t->ops->address(t, t->leaf_of[node] - 1, addr, pattern);
@@ -200,8 +207,8 @@ uint32_t topology_show(const struct topology *t, const struct topo_show *show, s
 	return t && t->ops->show ? t->ops->show(t, show, out) : 0;
 }
 
-void leaves_show(const struct topology *t, uint32_t first, uint32_t count, const struct topo_show *show,
-		 struct buf *out)
+void leaves_show(const struct topology *t, uint32_t first, uint32_t count,
+		 const struct topo_show *show, struct buf *out)
 {
 	AUTO_ARENA struct arena *turn = arena_new();
 	struct bitset set;

@@ -41,9 +41,10 @@ static int add_level(const struct build *b, struct blocks *k, uint32_t size, str
 {
 	uint32_t before = k->levels ? k->level[k->levels - 1] : 0, times = size / k->base;
 	if (size % k->base || times <= before || (times & (times - 1)) || k->levels == LEVELS_MAX)
-		return error_set(err, -EINVAL,
-				 "%s: block size %u: sizes ascend, and each is a power of two times the base of %u nodes",
-				 b->spec->where, size, k->base);
+		return error_set(
+			err, -EINVAL,
+			"%s: block size %u: sizes ascend, and each is a power of two times the base of %u nodes",
+			b->spec->where, size, k->base);
 	k->level[k->levels++] = times;
 	return 0;
 }
@@ -54,8 +55,10 @@ static int levels_build(const struct build *b, struct blocks *k, struct error *e
 	if (b->spec->block_size_count) {
 		k->base = b->spec->block_sizes[0];
 		if (!k->base)
-			return error_set(err, -EINVAL, "%s: a block of 0 nodes: the first size is that of a block",
-					 b->spec->where);
+			return error_set(
+				err, -EINVAL,
+				"%s: a block of 0 nodes: the first size is that of a block",
+				b->spec->where);
 		for (uint32_t i = 0; i < b->spec->block_size_count; i++) {
 			int r = add_level(b, k, b->spec->block_sizes[i], err);
 			if (r < 0)
@@ -81,14 +84,16 @@ static int block_build(struct build *b, struct error *err)
 		if (r < 0)
 			return r;
 		if (!u->nodes || !b->t->leaves[i].node_count)
-			return error_set(err, -EINVAL, "%s: block %s has no nodes", u->where, u->name);
+			return error_set(err, -EINVAL, "%s: block %s has no nodes", u->where,
+					 u->name);
 	}
 	int r = levels_build(b, k, err);
 	for (uint32_t i = 0; i < b->t->leaf_count && r >= 0; i++)
 		if (b->t->leaves[i].node_count < k->base)
-			r = error_set(err, -EINVAL, "%s: block %s has %u nodes, fewer than the block size of %u",
-				      b->t->leaves[i].where, b->t->leaves[i].name, b->t->leaves[i].node_count,
-				      k->base);
+			r = error_set(err, -EINVAL,
+				      "%s: block %s has %u nodes, fewer than the block size of %u",
+				      b->t->leaves[i].where, b->t->leaves[i].name,
+				      b->t->leaves[i].node_count, k->base);
 	return r;
 }
 
@@ -98,10 +103,10 @@ struct search {
 	struct choosing *c;
 	const struct blocks *k;
 	uint32_t segment;
-	uint32_t home;       /* level of the places: where a segment stays inside */
+	uint32_t home; /* level of the places: where a segment stays inside */
 	struct place *places;
 	uint32_t count;
-	uint32_t least;      /* of all places */
+	uint32_t least; /* of all places */
 };
 
 /* Places in one aggregated block of a level at or above home. */
@@ -118,8 +123,8 @@ static uint64_t planned(const struct search *q, uint32_t level)
 }
 
 /* Lower blocks as places of their own, so that they are chosen by the same reasoning. */
-static struct place *merge(const struct search *q, const struct place *p, uint32_t count, uint32_t each,
-			   uint32_t *ret_count)
+static struct place *merge(const struct search *q, const struct place *p, uint32_t count,
+			   uint32_t each, uint32_t *ret_count)
 {
 	uint32_t n = (count + each - 1) / each;
 	struct place *out = ARENA_ARRAY(q->c->arena, struct place, n + 1);
@@ -171,7 +176,8 @@ struct winner {
 };
 
 /* One aggregated block, or everything, as the home of the job.  `lower` < 0: B2 does not bind. */
-static void range_try(const struct search *q, uint32_t first, uint32_t count, int lower, struct winner *best)
+static void range_try(const struct search *q, uint32_t first, uint32_t count, int lower,
+		      struct winner *best)
 {
 	uint32_t want = q->c->wish->want, least = 0;
 	struct score score = {};
@@ -188,7 +194,7 @@ static void range_try(const struct search *q, uint32_t first, uint32_t count, in
 	score.needed = places_needed(p, count, want, q->c->arena);
 	if (!score.needed || (best->found && !score_better(&score, &best->score)))
 		return;
-	*best = (struct winner){ true, score, p, count };
+	*best = (struct winner) { true, score, p, count };
 }
 
 static void level_try(const struct search *q, uint32_t level, int lower, struct winner *best)
@@ -224,7 +230,8 @@ static void find_near(const struct search *q, struct winner *best)
 struct borders { /* for --contiguous: what a window must not cross */
 	const struct search *q;
 	struct line line;
-	uint32_t border, lower, most; /* blocks that hold the job; lower ones, and how many of these at most */
+	uint32_t border, lower,
+		most; /* blocks that hold the job; lower ones, and how many of these at most */
 };
 
 static uint32_t line_cost(const void *arg, uint32_t start)
@@ -255,9 +262,10 @@ static bool choose_in_line(struct search *q, bool strict)
 		borders.lower = q->k->level[level - 1];
 		borders.most = (uint32_t)((c->wish->want + full - 1) / full);
 	}
-	struct run_scope scope = {
-		.order = borders.line.order, .count = borders.line.first[c->t->leaf_count], .cost = line_cost, .arg = &borders
-	};
+	struct run_scope scope = { .order = borders.line.order,
+				   .count = borders.line.first[c->t->leaf_count],
+				   .cost = line_cost,
+				   .arg = &borders };
 	struct run best = {};
 	run_find(c, &scope, &best);
 	if (best.found)
@@ -268,7 +276,9 @@ static bool choose_in_line(struct search *q, bool strict)
 
 static bool block_choose(struct choosing *c)
 {
-	struct search q = { .c = c, .k = c->t->own, .segment = c->wish->segment ? c->wish->segment : 1 };
+	struct search q = { .c = c,
+			    .k = c->t->own,
+			    .segment = c->wish->segment ? c->wish->segment : 1 };
 	bool strict = !c->wish->segment || c->wish->consolidate_segments;
 	struct winner best = {};
 	while (q.home < q.k->levels && (uint64_t)q.k->level[q.home] * q.k->base < q.segment)
@@ -294,7 +304,8 @@ static bool block_choose(struct choosing *c)
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
-static void block_address(const struct topology *t, uint32_t leaf, struct buf *addr, struct buf *pattern)
+static void block_address(const struct topology *t, uint32_t leaf, struct buf *addr,
+			  struct buf *pattern)
 {
 	buf_printf(addr, "%s.", t->leaves[leaf].name);
 	buf_puts(pattern, "block.");
@@ -320,11 +331,12 @@ static uint32_t block_show(const struct topology *t, const struct topo_show *sho
 		for (uint32_t first = 0; first + each <= t->leaf_count; first += each, index++) {
 			AUTO_BUF struct buf name = {};
 			block_name(t, first, each, &name);
-			bool has = show->node == BITSET_NONE || (leaf > first && leaf <= first + each);
+			bool has = show->node == BITSET_NONE ||
+				   (leaf > first && leaf <= first + each);
 			if (!has || (show->unit && !str_eq(show->unit, buf_text(&name))))
 				continue;
-			buf_printf(out, "%s=%s BlockIndex=%u", level ? "AggregatedBlock" : "BlockName",
-				   buf_text(&name), index);
+			buf_printf(out, "%s=%s BlockIndex=%u",
+				   level ? "AggregatedBlock" : "BlockName", buf_text(&name), index);
 			leaves_show(t, first, each, show, out);
 			buf_printf(out, " BlockSize=%u\n", each * k->base);
 			shown++;

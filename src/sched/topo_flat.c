@@ -37,8 +37,8 @@ static void choose_sorted(struct choosing *c, uint32_t free)
 	struct weighed *all = ARENA_ARRAY(c->arena, struct weighed, free + 1);
 	uint32_t n = 0;
 	for (uint32_t i = bitset_next(set, 0); i != BITSET_NONE; i = bitset_next(set, i + 1))
-		all[n++] = (struct weighed){ i, c->wish->weight ? c->wish->weight[i] : 0,
-					     c->required && bitset_has(c->wish->required, i) };
+		all[n++] = (struct weighed) { i, c->wish->weight ? c->wish->weight[i] : 0,
+					      c->required && bitset_has(c->wish->required, i) };
 	qsort(all, n, sizeof(*all), compare_weighed);
 	for (uint32_t i = 0; i < c->wish->want; i++)
 		c->ret[i] = all[i].node;
@@ -65,7 +65,8 @@ static bool flat_choose(struct choosing *c)
 		choose_sorted(c, free);
 		return true;
 	}
-	for (uint32_t i = bitset_next(set, 0); c->filled < c->wish->want; i = bitset_next(set, i + 1))
+	for (uint32_t i = bitset_next(set, 0); c->filled < c->wish->want;
+	     i = bitset_next(set, i + 1))
 		c->ret[c->filled++] = i;
 	return true;
 }
@@ -73,7 +74,8 @@ static bool flat_choose(struct choosing *c)
 static int flat_build(struct build *b, struct error *err)
 {
 	if (b->spec->unit_count)
-		return error_set(err, -EINVAL, "%s: a flat topology has no units", b->spec->units[0].where);
+		return error_set(err, -EINVAL, "%s: a flat topology has no units",
+				 b->spec->units[0].where);
 	return 0;
 }
 

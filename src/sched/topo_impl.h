@@ -61,11 +61,13 @@ struct topo_ops {
 	const char *noun; /* of a leaf: switch, block */
 	int (*build)(struct build *b, struct error *err);
 	bool (*choose)(struct choosing *c);
-	void (*address)(const struct topology *t, uint32_t leaf, struct buf *addr, struct buf *pattern);
+	void (*address)(const struct topology *t, uint32_t leaf, struct buf *addr,
+			struct buf *pattern);
 	uint32_t (*show)(const struct topology *t, const struct topo_show *show, struct buf *out);
 };
 
-extern const struct topo_ops topo_flat_ops, topo_tree_ops, topo_block_ops, topo_ring_ops, topo_torus_ops;
+extern const struct topo_ops topo_flat_ops, topo_tree_ops, topo_block_ops, topo_ring_ops,
+	topo_torus_ops;
 
 /* topo.c */
 /* Resolves unit->nodes into the next leaf; refuses unknown nodes and those that a leaf has already. */
@@ -73,8 +75,8 @@ int leaf_add(struct build *b, const struct topo_unit *unit, struct error *err);
 /* Refuses a name that an earlier unit has. */
 int unit_names_check(const struct build *b, struct error *err);
 /* " Nodes=n[1-4]" of a run of leaves, in the order of node indexes. */
-void leaves_show(const struct topology *t, uint32_t first, uint32_t count, const struct topo_show *show,
-		 struct buf *out);
+void leaves_show(const struct topology *t, uint32_t first, uint32_t count,
+		 const struct topo_show *show, struct buf *out);
 /* The kinds whose leaves are all there is: "RingName=r Nodes=..." */
 uint32_t leaves_show_plain(const struct topology *t, const char *key, const struct topo_show *show,
 			   struct buf *out);
@@ -135,4 +137,5 @@ struct line { /* the leaves' nodes one after another, for --contiguous */
 };
 struct line line_make(const struct topology *t, struct arena *a);
 /* Does the window that starts there have whole segments in every run of `each` leaves? */
-bool line_keeps_segments(const struct choosing *c, const struct line *l, uint32_t each, uint32_t start);
+bool line_keeps_segments(const struct choosing *c, const struct line *l, uint32_t each,
+			 uint32_t start);

@@ -19,7 +19,8 @@ uint32_t leaf_count_in(const struct leaf *l, const struct bitset *set)
 {
 	uint32_t words = bitset_words(set->bits), n = 0;
 	for (uint32_t i = 0; i < l->span_count && l->spans[i].word < words; i++)
-		n += (uint32_t)__builtin_popcountll(set->words[l->spans[i].word] & l->spans[i].mask);
+		n += (uint32_t)__builtin_popcountll(set->words[l->spans[i].word] &
+						    l->spans[i].mask);
 	return n;
 }
 
@@ -58,7 +59,8 @@ static void place_count(const struct choosing *c, struct place *p, uint32_t *req
 bool places_make(struct choosing *c, uint32_t leaves_each, uint32_t segment, struct place **ret,
 		 uint32_t *ret_count)
 {
-	uint32_t leaves = c->t->leaf_count, count = (leaves + leaves_each - 1) / leaves_each, seen = 0;
+	uint32_t leaves = c->t->leaf_count, count = (leaves + leaves_each - 1) / leaves_each,
+		 seen = 0;
 	struct place *places = ARENA_ARRAY(c->arena, struct place, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		struct place *p = &places[i];
@@ -122,7 +124,8 @@ static int compare_weight(uint64_t weight_a, uint32_t free_a, uint64_t weight_b,
 
 static int compare_places(const void *x, const void *y)
 {
-	const struct place *a = *(const struct place *const *)x, *b = *(const struct place *const *)y;
+	const struct place *a = *(const struct place *const *)x,
+			   *b = *(const struct place *const *)y;
 	if (a->room != b->room)
 		return a->room > b->room ? -1 : 1;
 	int w = compare_weight(a->weight, a->free, b->weight, b->free);
@@ -226,12 +229,15 @@ static void emit_some(struct choosing *c, const struct leaf *l, uint32_t free, u
 {
 	struct picked *all = ARENA_ARRAY(c->arena, struct picked, free + 1);
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < l->span_count && l->spans[i].word < bitset_words(c->candidates->bits); i++) {
+	for (uint32_t i = 0;
+	     i < l->span_count && l->spans[i].word < bitset_words(c->candidates->bits); i++) {
 		uint64_t w = c->candidates->words[l->spans[i].word] & l->spans[i].mask;
 		for (; w; w &= w - 1) {
 			uint32_t node = l->spans[i].word * 64 + (uint32_t)__builtin_ctzll(w);
-			all[n++] = (struct picked){ node, c->wish->weight ? c->wish->weight[node] : 0,
-						    c->required && bitset_has(c->wish->required, node) };
+			all[n++] = (struct picked) { node,
+						     c->wish->weight ? c->wish->weight[node] : 0,
+						     c->required &&
+							     bitset_has(c->wish->required, node) };
 		}
 	}
 	if (c->required || c->wish->weight)
@@ -254,7 +260,8 @@ static void emit_leaf(struct choosing *c, uint32_t leaf, uint32_t free, uint32_t
 		emit_some(c, l, free, take);
 		return;
 	}
-	for (uint32_t i = 0; i < l->span_count && l->spans[i].word < bitset_words(c->candidates->bits); i++) {
+	for (uint32_t i = 0;
+	     i < l->span_count && l->spans[i].word < bitset_words(c->candidates->bits); i++) {
 		uint64_t w = c->candidates->words[l->spans[i].word] & l->spans[i].mask;
 		for (; w; w &= w - 1)
 			c->ret[c->filled++] = l->spans[i].word * 64 + (uint32_t)__builtin_ctzll(w);
@@ -266,7 +273,7 @@ static void emit_wide(struct choosing *c, const struct place *p)
 {
 	struct place *parts = ARENA_ARRAY(c->arena, struct place, p->leaves + 1);
 	for (uint32_t i = 0; i < p->leaves; i++) {
-		parts[i] = (struct place){ .leaf = p->leaf + i, .leaves = 1 };
+		parts[i] = (struct place) { .leaf = p->leaf + i, .leaves = 1 };
 		place_count(c, &parts[i], &parts[i].least);
 		parts[i].room = parts[i].free;
 	}

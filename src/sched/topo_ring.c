@@ -14,7 +14,8 @@ static int ring_build(struct build *b, struct error *err)
 	for (uint32_t i = 0; i < b->spec->unit_count; i++) {
 		const struct topo_unit *u = &b->spec->units[i];
 		if (!u->nodes)
-			return error_set(err, -EINVAL, "%s: ring %s has no nodes", u->where, u->name);
+			return error_set(err, -EINVAL, "%s: ring %s has no nodes", u->where,
+					 u->name);
 		int r = leaf_add(b, u, err);
 		if (r < 0)
 			return r;
@@ -28,11 +29,14 @@ static bool ring_choose(struct choosing *c)
 	struct run_scope where = {};
 	for (uint32_t i = 0; i < c->t->leaf_count; i++) {
 		const struct leaf *l = &c->t->leaves[i];
-		struct run_scope ring = { .order = l->nodes, .count = l->node_count, .wraps = true };
+		struct run_scope ring = { .order = l->nodes,
+					  .count = l->node_count,
+					  .wraps = true };
 		struct run one = {};
 		run_find(c, &ring, &one);
-		if (!one.found || (best.found && (one.length > best.length ||
-						  (one.length == best.length && one.weight >= best.weight))))
+		if (!one.found ||
+		    (best.found && (one.length > best.length ||
+				    (one.length == best.length && one.weight >= best.weight))))
 			continue;
 		best = one;
 		where = ring;
@@ -44,7 +48,8 @@ static bool ring_choose(struct choosing *c)
 	return true;
 }
 
-static void ring_address(const struct topology *t, uint32_t leaf, struct buf *addr, struct buf *pattern)
+static void ring_address(const struct topology *t, uint32_t leaf, struct buf *addr,
+			 struct buf *pattern)
 {
 	buf_printf(addr, "%s.", t->leaves[leaf].name);
 	buf_puts(pattern, "ring.");

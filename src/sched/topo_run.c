@@ -21,8 +21,8 @@ static bool run_better(const struct run *a, const struct run *b)
 }
 
 /* Windows of one stretch, by offsets from the scope's beginning; slides, so each node is met twice. */
-static void stretch_try(const struct choosing *c, const struct run_scope *s, uint32_t from, uint32_t length,
-			uint32_t starts, struct run *best)
+static void stretch_try(const struct choosing *c, const struct run_scope *s, uint32_t from,
+			uint32_t length, uint32_t starts, struct run *best)
 {
 	const struct topo_wish *w = c->wish;
 	uint32_t required = 0;
@@ -34,7 +34,8 @@ static void stretch_try(const struct choosing *c, const struct run_scope *s, uin
 	}
 	for (uint32_t k = 0; k < starts; k++) {
 		if (k) {
-			uint32_t gone = node_at(s, from + k - 1), come = node_at(s, from + k - 1 + w->want);
+			uint32_t gone = node_at(s, from + k - 1),
+				 come = node_at(s, from + k - 1 + w->want);
 			required += c->required && bitset_has(w->required, come);
 			required -= c->required && bitset_has(w->required, gone);
 			weight += w->weight ? (uint64_t)w->weight[come] - w->weight[gone] : 0;
@@ -83,20 +84,23 @@ void run_emit(struct choosing *c, const struct run_scope *s, const struct run *r
 
 struct line line_make(const struct topology *t, struct arena *a)
 {
-	struct line line = { ARENA_ARRAY(a, uint32_t, t->node_count + 1), ARENA_ARRAY(a, uint32_t, t->leaf_count + 1) };
+	struct line line = { ARENA_ARRAY(a, uint32_t, t->node_count + 1),
+			     ARENA_ARRAY(a, uint32_t, t->leaf_count + 1) };
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < t->leaf_count; i++) {
 		const struct leaf *l = &t->leaves[i];
 		line.first[i] = n;
 		for (uint32_t k = 0; k < l->span_count; k++)
 			for (uint64_t w = l->spans[k].mask; w; w &= w - 1)
-				line.order[n++] = l->spans[k].word * 64 + (uint32_t)__builtin_ctzll(w);
+				line.order[n++] = l->spans[k].word * 64 +
+						  (uint32_t)__builtin_ctzll(w);
 	}
 	line.first[t->leaf_count] = n;
 	return line;
 }
 
-bool line_keeps_segments(const struct choosing *c, const struct line *l, uint32_t each, uint32_t start)
+bool line_keeps_segments(const struct choosing *c, const struct line *l, uint32_t each,
+			 uint32_t start)
 {
 	uint32_t end = start + c->wish->want, segment = c->wish->segment;
 	if (!segment)

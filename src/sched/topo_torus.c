@@ -50,10 +50,12 @@ static uint32_t *sums_make(const struct sums *s, const struct bitset *set, struc
 		for (uint32_t y = 1; y < s->span[1]; y++)
 			for (uint32_t x = 1; x < s->span[0]; x++)
 				sum[cell(s, x, y, z)] =
-					(uint32_t)bitset_has(set, node_of(s->l, x - 1, y - 1, z - 1)) +
+					(uint32_t)bitset_has(set,
+							     node_of(s->l, x - 1, y - 1, z - 1)) +
 					sum[cell(s, x - 1, y, z)] + sum[cell(s, x, y - 1, z)] +
 					sum[cell(s, x, y, z - 1)] - sum[cell(s, x - 1, y - 1, z)] -
-					sum[cell(s, x - 1, y, z - 1)] - sum[cell(s, x, y - 1, z - 1)] +
+					sum[cell(s, x - 1, y, z - 1)] -
+					sum[cell(s, x, y - 1, z - 1)] +
 					sum[cell(s, x - 1, y - 1, z - 1)];
 	return sum;
 }
@@ -62,8 +64,9 @@ static uint32_t box_sum(const struct sums *s, const uint32_t *sum, const struct 
 {
 	uint32_t x = b->at[0], y = b->at[1], z = b->at[2];
 	uint32_t u = x + b->size[0], v = y + b->size[1], w = z + b->size[2];
-	return sum[cell(s, u, v, w)] - sum[cell(s, x, v, w)] - sum[cell(s, u, y, w)] - sum[cell(s, u, v, z)] +
-	       sum[cell(s, x, y, w)] + sum[cell(s, x, v, z)] + sum[cell(s, u, y, z)] - sum[cell(s, x, y, z)];
+	return sum[cell(s, u, v, w)] - sum[cell(s, x, v, w)] - sum[cell(s, u, y, w)] -
+	       sum[cell(s, u, v, z)] + sum[cell(s, x, y, w)] + sum[cell(s, x, v, z)] +
+	       sum[cell(s, u, y, z)] - sum[cell(s, x, y, z)];
 }
 
 /* Free nodes in the box grown by one on each side. */
@@ -92,12 +95,13 @@ static uint64_t box_weight(const struct choosing *c, const struct leaf *l, const
 	for (uint32_t z = 0; c->wish->weight && z < b->size[2]; z++)
 		for (uint32_t y = 0; y < b->size[1]; y++)
 			for (uint32_t x = 0; x < b->size[0]; x++)
-				sum += c->wish->weight[node_of(l, b->at[0] + x, b->at[1] + y, b->at[2] + z)];
+				sum += c->wish->weight[node_of(l, b->at[0] + x, b->at[1] + y,
+							       b->at[2] + z)];
 	return sum;
 }
 
-static void corner_try(const struct choosing *c, const struct sums *s, const struct box *b, uint32_t surface,
-		       struct best *best)
+static void corner_try(const struct choosing *c, const struct sums *s, const struct box *b,
+		       uint32_t surface, struct best *best)
 {
 	if (box_sum(s, s->free, b) != c->wish->want || box_sum(s, s->required, b) != c->required)
 		return;
@@ -106,7 +110,7 @@ static void corner_try(const struct choosing *c, const struct sums *s, const str
 	if (best->found && best->surface == surface &&
 	    (weight > best->weight || (weight == best->weight && around >= best->around)))
 		return;
-	*best = (struct best){ true, s->l, *b, surface, around, weight };
+	*best = (struct best) { true, s->l, *b, surface, around, weight };
 }
 
 /* A box as long as the torus has one place in that direction. */
@@ -115,9 +119,11 @@ static uint32_t corners(const struct sums *s, const struct box *b, unsigned i)
 	return b->size[i] == axis(s->l, i) ? 1 : axis(s->l, i);
 }
 
-static void shape_try(const struct choosing *c, const struct sums *s, struct box *b, struct best *best)
+static void shape_try(const struct choosing *c, const struct sums *s, struct box *b,
+		      struct best *best)
 {
-	uint32_t surface = b->size[0] * b->size[1] + b->size[1] * b->size[2] + b->size[2] * b->size[0];
+	uint32_t surface = b->size[0] * b->size[1] + b->size[1] * b->size[2] +
+			   b->size[2] * b->size[0];
 	if (best->found && surface > best->surface)
 		return;
 	for (b->at[2] = 0; b->at[2] < corners(s, b, 2); b->at[2]++)
@@ -134,7 +140,8 @@ static void torus_try(const struct choosing *c, const struct leaf *l, struct bes
 	if (leaf_count_in(l, c->candidates) < want)
 		return;
 	s.free = sums_make(&s, c->candidates, c->arena);
-	s.required = c->required ? sums_make(&s, c->wish->required, c->arena) : sums_make(&s, &none, c->arena);
+	s.required = c->required ? sums_make(&s, c->wish->required, c->arena)
+				 : sums_make(&s, &none, c->arena);
 	for (uint32_t x = 1; x <= l->x; x++) {
 		for (uint32_t y = 1; y <= l->y && want % x == 0; y++) {
 			struct box b = { .size = { x, y, want / x / y } };
@@ -155,7 +162,8 @@ static bool torus_choose(struct choosing *c)
 	for (uint32_t z = 0; z < b->size[2]; z++)
 		for (uint32_t y = 0; y < b->size[1]; y++)
 			for (uint32_t x = 0; x < b->size[0]; x++)
-				c->ret[c->filled++] = node_of(best.l, b->at[0] + x, b->at[1] + y, b->at[2] + z);
+				c->ret[c->filled++] = node_of(best.l, b->at[0] + x, b->at[1] + y,
+							      b->at[2] + z);
 	c->leaves_used = 1;
 	return true;
 }
@@ -165,20 +173,22 @@ static int torus_build(struct build *b, struct error *err)
 	for (uint32_t i = 0; i < b->spec->unit_count; i++) {
 		const struct topo_unit *u = &b->spec->units[i];
 		if (!u->nodes || !u->x || !u->y || !u->z)
-			return error_set(err, -EINVAL, "%s: torus %s needs nodes and a size in x, y and z", u->where,
-					 u->name);
+			return error_set(err, -EINVAL,
+					 "%s: torus %s needs nodes and a size in x, y and z",
+					 u->where, u->name);
 		int r = leaf_add(b, u, err);
 		if (r < 0)
 			return r;
 		uint32_t nodes = b->t->leaves[i].node_count;
 		if ((uint64_t)u->x * u->y > nodes || (uint64_t)u->x * u->y * u->z != nodes)
-			return error_set(err, -EINVAL, "%s: torus %s is %ux%ux%u but has %u nodes", u->where, u->name,
-					 u->x, u->y, u->z, nodes);
+			return error_set(err, -EINVAL, "%s: torus %s is %ux%ux%u but has %u nodes",
+					 u->where, u->name, u->x, u->y, u->z, nodes);
 	}
 	return 0;
 }
 
-static void torus_address(const struct topology *t, uint32_t leaf, struct buf *addr, struct buf *pattern)
+static void torus_address(const struct topology *t, uint32_t leaf, struct buf *addr,
+			  struct buf *pattern)
 {
 	buf_printf(addr, "%s.", t->leaves[leaf].name);
 	buf_puts(pattern, "torus.");

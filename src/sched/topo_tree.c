@@ -25,7 +25,7 @@
 
 #define NO_SWITCH UINT32_MAX
 
-struct tree_switch { /* in the order of the file */
+struct tree_switch {                           /* in the order of the file */
 	const char *name, *link_speed, *below; /* below: hostlist of the switches under it */
 	const char *where;
 	uint32_t parent;
@@ -38,7 +38,7 @@ struct tree_switch { /* in the order of the file */
 struct tree {
 	struct tree_switch *switches;
 	uint32_t count;
-	uint32_t *by_level; /* switches, lowest level first */
+	uint32_t *by_level;    /* switches, lowest level first */
 	uint32_t *leaf_switch; /* the switch that is leaf i */
 };
 
@@ -57,12 +57,14 @@ static int children_join(struct build *b, struct tree *tr, uint32_t at, const st
 	for (uint32_t i = 0; i < names.count; i++) {
 		uintptr_t child = (uintptr_t)map_get_str(index, names.names[i]);
 		if (!child)
-			return error_set(err, -EINVAL, "%s: switch %s: there is no switch %s below it", s->where,
+			return error_set(err, -EINVAL,
+					 "%s: switch %s: there is no switch %s below it", s->where,
 					 s->name, names.names[i]);
 		struct tree_switch *c = &tr->switches[child - 1];
 		if (c->parent != NO_SWITCH)
-			return error_set(err, -EINVAL, "%s: switch %s is already below %s (%s)", s->where, c->name,
-					 tr->switches[c->parent].name, tr->switches[c->parent].where);
+			return error_set(err, -EINVAL, "%s: switch %s is already below %s (%s)",
+					 s->where, c->name, tr->switches[c->parent].name,
+					 tr->switches[c->parent].where);
 		c->parent = at;
 		s->children[s->child_count++] = (uint32_t)child - 1;
 	}
@@ -80,8 +82,8 @@ static int loops_check(const struct tree *tr, struct error *err)
 		while (at != NO_SWITCH && at != i && steps++ < tr->count)
 			at = tr->switches[at].parent;
 		if (at == i)
-			return error_set(err, -EINVAL, "%s: switch %s is below itself", tr->switches[i].where,
-					 tr->switches[i].name);
+			return error_set(err, -EINVAL, "%s: switch %s is below itself",
+					 tr->switches[i].where, tr->switches[i].name);
 	}
 	return 0;
 }
@@ -123,13 +125,15 @@ static int units_read(struct build *b, struct tree *tr, struct map *index, struc
 	for (uint32_t i = 0; i < tr->count; i++) {
 		const struct topo_unit *u = &b->spec->units[i];
 		if (!u->nodes == !u->switches)
-			return error_set(err, -EINVAL, "%s: switch %s %s", u->where, u->name,
-					 u->nodes ? "has nodes and switches below it: give one of them"
-						  : "needs nodes or switches below it");
-		tr->switches[i] = (struct tree_switch){ .name = arena_strdup(a, u->name),
-							.where = arena_strdup(a, u->where),
-							.link_speed = arena_strdup(a, u->link_speed),
-							.parent = NO_SWITCH };
+			return error_set(
+				err, -EINVAL, "%s: switch %s %s", u->where, u->name,
+				u->nodes ? "has nodes and switches below it: give one of them"
+					 : "needs nodes or switches below it");
+		tr->switches[i] = (struct tree_switch) { .name = arena_strdup(a, u->name),
+							 .where = arena_strdup(a, u->where),
+							 .link_speed = arena_strdup(a,
+										    u->link_speed),
+							 .parent = NO_SWITCH };
 		map_put_str(index, u->name, (void *)(uintptr_t)(i + 1));
 	}
 	for (uint32_t i = 0; i < tr->count; i++) {
@@ -137,7 +141,8 @@ static int units_read(struct build *b, struct tree *tr, struct map *index, struc
 		if (r < 0)
 			return r;
 		if (b->spec->units[i].switches && !tr->switches[i].child_count)
-			return error_set(err, -EINVAL, "%s: switch %s needs nodes or switches below it",
+			return error_set(err, -EINVAL,
+					 "%s: switch %s needs nodes or switches below it",
 					 tr->switches[i].where, tr->switches[i].name);
 	}
 	return loops_check(tr, err);
@@ -173,8 +178,8 @@ static struct totals *totals_make(const struct place *p, uint32_t count, struct 
 {
 	struct totals *t = ARENA_ARRAY(a, struct totals, count + 1);
 	for (uint32_t i = 0; i < count; i++)
-		t[i + 1] = (struct totals){ t[i].free + p[i].free, t[i].room + p[i].room, t[i].least + p[i].least,
-					    t[i].weight + p[i].weight };
+		t[i + 1] = (struct totals) { t[i].free + p[i].free, t[i].room + p[i].room,
+					     t[i].least + p[i].least, t[i].weight + p[i].weight };
 	return t;
 }
 
@@ -199,12 +204,13 @@ static bool switch_score(const struct search *q, const struct tree_switch *s, st
 	if (end->room - begin->room < w->want || end->least - begin->least != all_least)
 		return false;
 	uint32_t needed = places_needed(q->places + s->leaf, s->leaves, w->want, q->c->arena);
-	*ret = (struct score){ .needed = needed,
-			       .free = end->free - begin->free,
-			       .weight = end->weight - begin->weight,
-			       .crowd = s->parent == NO_SWITCH
-						? 0
-						: switch_free(&q->tr->switches[s->parent], q->totals) };
+	*ret = (struct score) { .needed = needed,
+				.free = end->free - begin->free,
+				.weight = end->weight - begin->weight,
+				.crowd = s->parent == NO_SWITCH
+						 ? 0
+						 : switch_free(&q->tr->switches[s->parent],
+							       q->totals) };
 	return needed && (!w->switches_max || needed <= w->switches_max);
 }
 
@@ -309,7 +315,8 @@ static void address_above(const struct tree *tr, uint32_t at, struct buf *addr, 
 	buf_puts(pattern, "switch.");
 }
 
-static void tree_address(const struct topology *t, uint32_t leaf, struct buf *addr, struct buf *pattern)
+static void tree_address(const struct topology *t, uint32_t leaf, struct buf *addr,
+			 struct buf *pattern)
 {
 	const struct tree *tr = t->own;
 	address_above(tr, tr->leaf_switch[leaf], addr, pattern);
@@ -322,7 +329,8 @@ static uint32_t tree_show(const struct topology *t, const struct topo_show *show
 	for (uint32_t i = 0; i < tr->count; i++) {
 		const struct tree_switch *s = &tr->switches[i];
 		uint32_t leaf = show->node < t->node_count ? t->leaf_of[show->node] : 0;
-		bool has = show->node == BITSET_NONE || (leaf > s->leaf && leaf <= s->leaf + s->leaves);
+		bool has = show->node == BITSET_NONE ||
+			   (leaf > s->leaf && leaf <= s->leaf + s->leaves);
 		if (!has || (show->unit && !str_eq(show->unit, s->name)))
 			continue;
 		buf_printf(out, "SwitchName=%s Level=%u LinkSpeed=%s", s->name, s->level,

@@ -20,7 +20,8 @@
 #include <assert.h>
 
 static_assert((int)TOPO_FLAT == TOPOLOGY_KIND_FLAT && (int)TOPO_TREE == TOPOLOGY_KIND_TREE &&
-		      (int)TOPO_BLOCK == TOPOLOGY_KIND_BLOCK && (int)TOPO_RING == TOPOLOGY_KIND_RING &&
+		      (int)TOPO_BLOCK == TOPOLOGY_KIND_BLOCK &&
+		      (int)TOPO_RING == TOPOLOGY_KIND_RING &&
 		      (int)TOPO_TORUS3D == TOPOLOGY_KIND_TORUS3D,
 	      "the kinds of the files are those of the planner");
 
@@ -31,21 +32,21 @@ static void set_spec(const struct topology_conf *from, struct arena *a, struct t
 	struct topo_unit *units = ARENA_ARRAY(a, struct topo_unit, from->n_units + 1);
 	for (uint32_t i = 0; i < from->n_units; i++) {
 		const struct topology_unit_conf *u = &from->units[i];
-		units[i] = (struct topo_unit){ u->name,	 u->nodes, u->switches, u->link_speed,
-					       u->where, u->x,	   u->y,	u->z };
+		units[i] = (struct topo_unit) { u->name,  u->nodes, u->switches, u->link_speed,
+						u->where, u->x,     u->y,        u->z };
 	}
-	*to = (struct topo_spec){ .name = from->name,
-				  .kind = (enum topo_kind)from->kind,
-				  .is_default = from->cluster_default,
-				  .units = units,
-				  .unit_count = from->n_units,
-				  .where = from->where,
-				  .block_sizes = from->block_sizes,
-				  .block_size_count = from->n_block_sizes };
+	*to = (struct topo_spec) { .name = from->name,
+				   .kind = (enum topo_kind)from->kind,
+				   .is_default = from->cluster_default,
+				   .units = units,
+				   .unit_count = from->n_units,
+				   .where = from->where,
+				   .block_sizes = from->block_sizes,
+				   .block_size_count = from->n_block_sizes };
 }
 
-static int make_all(const struct conf *conf, uint32_t node_count, topo_node_fn node_index, void *arg,
-		    struct topo_set **ret, struct error *err)
+static int make_all(const struct conf *conf, uint32_t node_count, topo_node_fn node_index,
+		    void *arg, struct topo_set **ret, struct error *err)
 {
 	AUTO_ARENA struct arena *turn = arena_new();
 	struct topo_set *set = topo_set_new();
@@ -74,7 +75,8 @@ static int index_in_conf(void *arg, const char *name)
 int topologies_check(const struct conf *conf, struct error *err)
 {
 	struct topo_set *set;
-	int e = make_all(conf, (uint32_t)conf->node_count, index_in_conf, (void *)(uintptr_t)conf, &set, err);
+	int e = make_all(conf, (uint32_t)conf->node_count, index_in_conf, (void *)(uintptr_t)conf,
+			 &set, err);
 	if (e >= 0)
 		topo_set_unref(set);
 	return e;
@@ -97,10 +99,14 @@ static void log_loose(const struct ctld *s, const struct topo_set *set)
 			bitset_add(&nodes, i);
 	}
 	for (uint32_t i = 0; i < set->count; i++) {
-		uint32_t loose = topology_is_default(set->at[i]) ? topology_loose_node(set->at[i], &nodes) : BITSET_NONE;
+		uint32_t loose = topology_is_default(set->at[i])
+					 ? topology_loose_node(set->at[i], &nodes)
+					 : BITSET_NONE;
 		if (loose != BITSET_NONE)
-			log_info("topology %s connects not all nodes: %s, for one, will only run jobs of one node",
-				 topology_name(set->at[i]), cluster_node(&s->cluster, loose)->conf.name);
+			log_info(
+				"topology %s connects not all nodes: %s, for one, will only run jobs of one node",
+				topology_name(set->at[i]),
+				cluster_node(&s->cluster, loose)->conf.name);
 	}
 	bitset_done(&nodes);
 }
@@ -109,7 +115,8 @@ void topologies_set(struct ctld *s, const struct conf *conf)
 {
 	struct topo_set *set;
 	struct error err = {};
-	int e = make_all(conf, cluster_node_count(&s->cluster), index_in_cluster, &s->cluster, &set, &err);
+	int e = make_all(conf, cluster_node_count(&s->cluster), index_in_cluster, &s->cluster, &set,
+			 &err);
 	if (e < 0) {
 		log_error("the topologies stay as they were: %s", err.text);
 		return;
@@ -169,16 +176,19 @@ static bool find_named(const struct view *v, const char *name, const struct topo
 void read_topology(struct ctld *s, struct request *r)
 {
 	const struct topo_query *query = r->body;
-	const struct node *n = str_empty(query->node) ? NULL : cluster_node_named(&s->cluster, query->node);
+	const struct node *n = str_empty(query->node)
+				       ? NULL
+				       : cluster_node_named(&s->cluster, query->node);
 	struct error err = {};
 	struct showing *w = NEW(struct showing);
-	*w = (struct showing){ .s = s, .request = r, .node = n ? n->index : BITSET_NONE };
+	*w = (struct showing) { .s = s, .request = r, .node = n ? n->index : BITSET_NONE };
 	w->view = cluster_view(&s->cluster, 0, loop_now(s->loop));
 	if (!str_empty(query->node) && !n)
-		error_set(&err, -E_INVALID_NODE_NAME, "%s: %s", enum_text(&error_code_enum, E_INVALID_NODE_NAME),
-			  query->node);
+		error_set(&err, -E_INVALID_NODE_NAME, "%s: %s",
+			  enum_text(&error_code_enum, E_INVALID_NODE_NAME), query->node);
 	else if (!find_named(w->view, query->name, &w->topology))
-		error_set(&err, -E_NO_SUCH_TOPOLOGY, "%s", enum_text(&error_code_enum, E_NO_SUCH_TOPOLOGY));
+		error_set(&err, -E_NO_SUCH_TOPOLOGY, "%s",
+			  enum_text(&error_code_enum, E_NO_SUCH_TOPOLOGY));
 	if (err.code) {
 		cluster_view_release(&s->cluster, w->view);
 		free(w);

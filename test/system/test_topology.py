@@ -60,6 +60,12 @@ def test_tree(site):
     wide = c.ok("sbatch", "--parsable", "-N5", "--switches=1@1:00:00", "--wrap", "true").strip()
     assert "Switches=1@01:00:00" in c.ok("scontrol", "show", "job", wide)
     assert c.ok("squeue", "-h", "-j", wide, "-O", "ReqSwitch").strip() == "1"
+    # the patience of two seconds ends; the first job keeps node2
+    soon = c.ok("sbatch", "--parsable", "-N5", "--switches=1@0:02", "--wrap", "printenv SLURM_JOB_NODELIST").strip()
+    c.ok("scancel", wide)
+    assert c.ok("squeue", "-h", "-j", soon, "-o", "%r").strip() in ("Resources", "Priority", "None")
+    until(lambda: (c.work / f"slurm-{soon}.out").exists() and (c.work / f"slurm-{soon}.out").read_text())
+    assert (c.work / f"slurm-{soon}.out").read_text() == "node[1,5-8]\n"
 
 
 def test_mistakes_leave_the_old_in_force(site):

@@ -12,12 +12,14 @@
 static inline int fabric_index(void *arg, const char *name)
 {
 	uint32_t n;
-	return name[0] == 'n' && str_to_u32(name + 1, &n) >= 0 && n < *(const uint32_t *)arg ? (int)n : -1;
+	return name[0] == 'n' && str_to_u32(name + 1, &n) >= 0 && n < *(const uint32_t *)arg
+		       ? (int)n
+		       : -1;
 }
 
 static inline const char *fabric_name(void *arg, uint32_t node)
 {
-	char (*names)[16] = arg;
+	char(*names)[16] = arg;
 	snprintf(names[node], sizeof(names[node]), "n%u", node);
 	return names[node];
 }

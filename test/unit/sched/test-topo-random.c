@@ -12,9 +12,9 @@ struct fabric {
 	struct arena *a;
 	struct topo_spec spec;
 	struct topo_unit units[UNITS];
-	uint32_t leaves;               /* units 0 ... leaves - 1 have nodes */
-	uint32_t leaf_of[NODES];       /* UNITS: none */
-	uint32_t parent[UNITS];        /* UNITS: none */
+	uint32_t leaves;         /* units 0 ... leaves - 1 have nodes */
+	uint32_t leaf_of[NODES]; /* UNITS: none */
+	uint32_t parent[UNITS];  /* UNITS: none */
 	uint32_t level[UNITS];
 	uint32_t line[NODES], line_count; /* nodes in the order of ranks */
 	uint32_t sizes[3];
@@ -48,15 +48,16 @@ static void draw_leaves(struct fabric *f, uint32_t leaves, uint32_t least, uint6
 	f->leaves = leaves;
 	for (uint32_t i = 0; i < leaves; i++) {
 		uint32_t left = NODES - at - (leaves - i - 1) * least;
-		uint32_t size = least + draw_below(seed, left - least + 1 < 3 ? left - least + 1 : 3);
+		uint32_t size = least +
+				draw_below(seed, left - least + 1 < 3 ? left - least + 1 : 3);
 		AUTO_BUF struct buf text = {};
 		for (uint32_t k = 0; k < size; k++, at++) {
 			buf_printf(&text, "%sn%u", k ? "," : "", nodes[at]);
 			f->leaf_of[nodes[at]] = i;
 		}
-		f->units[i] = (struct topo_unit){ .name = arena_printf(f->a, "u%u", i),
-						  .nodes = arena_strdup(f->a, buf_text(&text)),
-						  .where = "t" };
+		f->units[i] = (struct topo_unit) { .name = arena_printf(f->a, "u%u", i),
+						   .nodes = arena_strdup(f->a, buf_text(&text)),
+						   .where = "t" };
 	}
 }
 
@@ -88,14 +89,16 @@ static void draw_tree(struct fabric *f, uint64_t *seed)
 			if (f->parent[i] != UNITS || draw_below(seed, 2))
 				continue;
 			f->parent[i] = unit;
-			f->level[unit] = f->level[i] >= f->level[unit] ? f->level[i] + 1 : f->level[unit];
+			f->level[unit] = f->level[i] >= f->level[unit] ? f->level[i] + 1
+								       : f->level[unit];
 			buf_printf(&text, "%su%u", text.len ? "," : "", i);
 		}
 		if (!text.len)
 			continue;
-		f->units[unit] = (struct topo_unit){ .name = arena_printf(f->a, "u%u", unit),
-						     .switches = arena_strdup(f->a, buf_text(&text)),
-						     .where = "t" };
+		f->units[unit] = (struct topo_unit) { .name = arena_printf(f->a, "u%u", unit),
+						      .switches = arena_strdup(f->a,
+									       buf_text(&text)),
+						      .where = "t" };
 		f->spec.unit_count++;
 	}
 	for (uint32_t i = 0; i < f->spec.unit_count; i++)
@@ -105,7 +108,8 @@ static void draw_tree(struct fabric *f, uint64_t *seed)
 
 static void draw_blocks(struct fabric *f, uint64_t *seed)
 {
-	static const uint32_t sizes[][3] = { { 1, 2, 4 }, { 1, 4 }, { 2, 4, 8 }, { 2 }, { 2, 8 }, { 3, 6 }, { 2, 4 } };
+	static const uint32_t sizes[][3] = { { 1, 2, 4 }, { 1, 4 }, { 2, 4, 8 }, { 2 },
+					     { 2, 8 },    { 3, 6 }, { 2, 4 } };
 	uint32_t pick = draw_below(seed, ARRAY_COUNT(sizes)), base = sizes[pick][0];
 	f->spec.kind = TOPO_BLOCK;
 	draw_leaves(f, 1 + draw_below(seed, NODES / base < 6 ? NODES / base : 6), base, seed);
@@ -124,7 +128,8 @@ static struct question draw_question(uint64_t *seed, bool segments)
 		q.candidates |= (uint32_t)draw(seed) & ((1u << NODES) - 1);
 	q.wish.want = 1 + draw_below(seed, 8);
 	if (draw_below(seed, 3) == 0)
-		q.required = q.candidates & (uint32_t)draw(seed) & (uint32_t)draw(seed) & (uint32_t)draw(seed);
+		q.required = q.candidates & (uint32_t)draw(seed) & (uint32_t)draw(seed) &
+			     (uint32_t)draw(seed);
 	if (draw_below(seed, 4) == 0)
 		q.wish.switches_max = 1 + draw_below(seed, 3);
 	q.wish.contiguous = draw_below(seed, 6) == 0;
@@ -159,7 +164,8 @@ static bool in_line(const struct fabric *f, uint32_t set)
 
 static bool basics(const struct fabric *f, const struct question *q, uint32_t set)
 {
-	if ((q->wish.segment && q->wish.want % q->wish.segment) || (set & q->required) != q->required)
+	if ((q->wish.segment && q->wish.want % q->wish.segment) ||
+	    (set & q->required) != q->required)
 		return false;
 	for (uint32_t i = 0; i < NODES; i++)
 		if (set >> i & 1 && f->leaf_of[i] == UNITS)
@@ -168,8 +174,8 @@ static bool basics(const struct fabric *f, const struct question *q, uint32_t se
 }
 
 /* Nodes of the set in runs of `each` leaves; the number of runs touched, 0 when one breaks the segments. */
-static uint32_t runs_touched(const struct fabric *f, const struct question *q, uint32_t set, uint32_t each,
-			     uint32_t segment)
+static uint32_t runs_touched(const struct fabric *f, const struct question *q, uint32_t set,
+			     uint32_t each, uint32_t segment)
 {
 	uint32_t touched = 0;
 	for (uint32_t run = 0; run * each < f->leaves; run++) {
@@ -210,7 +216,7 @@ static struct grade grade_tree(const struct fabric *f, const struct question *q,
 	if (!basics(f, q, set))
 		return g;
 	if (has_loose(f, set)) /* only when nothing else serves */
-		return (struct grade){ true, UINT32_MAX, 1, true };
+		return (struct grade) { true, UINT32_MAX, 1, true };
 	g.places = runs_touched(f, q, set, 1, q->wish.segment);
 	for (uint32_t i = 0; i < f->spec.unit_count; i++)
 		if (unit_has(f, i, set) && f->level[i] < g.level)
@@ -225,11 +231,12 @@ static struct grade grade_block(const struct fabric *f, const struct question *q
 {
 	struct grade g = {};
 	const uint32_t *size = f->sizes, base = size[0], levels = f->spec.block_size_count;
-	uint32_t segment = q->wish.segment ? q->wish.segment : 1, home = 0, level, want = q->wish.want;
+	uint32_t segment = q->wish.segment ? q->wish.segment : 1, home = 0, level,
+		 want = q->wish.want;
 	if (!basics(f, q, set))
 		return g;
 	if (has_loose(f, set))
-		return (struct grade){ true, UINT32_MAX, 1, true };
+		return (struct grade) { true, UINT32_MAX, 1, true };
 	while (home < levels && size[home] < segment)
 		home++;
 	if (home == levels)
@@ -239,17 +246,19 @@ static struct grade grade_block(const struct fabric *f, const struct question *q
 		return g;
 	if (!q->wish.segment || q->wish.consolidate_segments) {
 		uint32_t whole = size[home] / segment * segment;
-		for (level = home; level < levels && size[level] / size[home] * whole < want; level++)
+		for (level = home; level < levels && size[level] / size[home] * whole < want;
+		     level++)
 			;
 		g.allowed = level == levels || runs_touched(f, q, set, size[level] / base, 0) == 1;
 		if (level > home) {
 			uint32_t full = size[level - 1] / size[home] * whole;
-			g.allowed = g.allowed && runs_touched(f, q, set, size[level - 1] / base, 0) <=
-							 (want + full - 1) / full;
+			g.allowed = g.allowed && runs_touched(f, q, set, size[level - 1] / base,
+							      0) <= (want + full - 1) / full;
 		}
 		g.places_minimal = level <= home + 1;
 	} else {
-		for (level = home; level < levels && runs_touched(f, q, set, size[level] / base, 0) > 1; level++)
+		for (level = home;
+		     level < levels && runs_touched(f, q, set, size[level] / base, 0) > 1; level++)
 			;
 		g.level = q->wish.contiguous ? 0 : level;
 		g.allowed = g.places_minimal = true;
@@ -286,8 +295,8 @@ static void check_order(const struct fabric *f, const uint32_t *ret, uint32_t co
 		fail_msg("the nodes do not stand in the order of the fabric");
 }
 
-static void check(const struct fabric *f, const struct topology *t, struct question *q, grade_fn grade,
-		  uint32_t round)
+static void check(const struct fabric *f, const struct topology *t, struct question *q,
+		  grade_fn grade, uint32_t round)
 {
 	struct bitset candidates, required;
 	uint32_t ret[NODES], set = 0;
@@ -295,11 +304,13 @@ static void check(const struct fabric *f, const struct topology *t, struct quest
 	bitset_init_in(&required, NODES, f->a);
 	*candidates.words = q->candidates;
 	*required.words = q->required;
-	q->wish.required = draw_below(&(uint64_t){ round + 1 }, 2) || q->required ? &required : NULL;
+	q->wish.required = draw_below(&(uint64_t) { round + 1 }, 2) || q->required ? &required
+										   : NULL;
 	struct grade best = best_grade(f, q, grade);
 	bool found = topology_choose(t, &candidates, &q->wish, f->a, ret, NULL);
 	if (found != best.allowed)
-		fail_msg("round %u: %s", round, found ? "chose what breaks a rule" : "found nothing where there is");
+		fail_msg("round %u: %s", round,
+			 found ? "chose what breaks a rule" : "found nothing where there is");
 	if (!found)
 		return;
 	for (uint32_t i = 0; i < q->wish.want; i++)
@@ -308,8 +319,8 @@ static void check(const struct fabric *f, const struct topology *t, struct quest
 	if (ones(set) != q->wish.want || set & ~q->candidates || !got.allowed)
 		fail_msg("round %u: the set breaks a rule", round);
 	if (got.level != best.level || (got.places_minimal && got.places != best.places))
-		fail_msg("round %u: level %u with %u leaves, but level %u with %u would do", round, got.level,
-			 got.places, best.level, best.places);
+		fail_msg("round %u: level %u with %u leaves, but level %u with %u would do", round,
+			 got.level, got.places, best.level, best.places);
 	check_order(f, ret, q->wish.want);
 }
 
@@ -354,7 +365,8 @@ static bool arc_free(const struct question *q, uint32_t set, uint32_t nodes)
 		uint32_t arc = 0;
 		for (uint32_t i = 0; i < q->wish.want; i++)
 			arc |= 1u << (start + i) % nodes;
-		if (ones(arc) == q->wish.want && !(arc & ~set) && (arc & q->required) == q->required)
+		if (ones(arc) == q->wish.want && !(arc & ~set) &&
+		    (arc & q->required) == q->required)
 			return true;
 	}
 	return false;
@@ -365,13 +377,16 @@ static bool box_free(const struct question *q, uint32_t set, const uint32_t size
 	uint32_t nodes = size[0] * size[1] * size[2];
 	for (uint32_t shape = 0; shape < nodes * nodes; shape++) {
 		uint32_t at = shape / nodes, cut = shape % nodes, box = 0;
-		uint32_t a = 1 + cut % size[0], b = 1 + cut / size[0] % size[1], c = 1 + cut / size[0] / size[1];
+		uint32_t a = 1 + cut % size[0], b = 1 + cut / size[0] % size[1],
+			 c = 1 + cut / size[0] / size[1];
 		for (uint32_t i = 0; i < a * b * c; i++) {
-			uint32_t x = (at + i % a) % size[0], y = (at / size[0] + i / a % b) % size[1];
+			uint32_t x = (at + i % a) % size[0],
+				 y = (at / size[0] + i / a % b) % size[1];
 			uint32_t z = (at / size[0] / size[1] + i / a / b) % size[2];
 			box |= 1u << ((z * size[1] + y) * size[0] + x);
 		}
-		if (a * b * c == q->wish.want && !(box & ~set) && (box & q->required) == q->required)
+		if (a * b * c == q->wish.want && !(box & ~set) &&
+		    (box & q->required) == q->required)
 			return true;
 	}
 	return false;
@@ -381,10 +396,13 @@ static void test_rings_and_tori(void **state)
 {
 	(void)state;
 	static const struct topo_unit rings[] = { { "r", "n[0-11]", .where = "t" } };
-	static const struct topo_unit tori[] = { { "p", "n[0-11]", .where = "t", .x = 3, .y = 2, .z = 2 } };
+	static const struct topo_unit tori[] = { { "p", "n[0-11]", .where = "t", .x = 3, .y = 2,
+						   .z = 2 } };
 	static const uint32_t size[3] = { 3, 2, 2 };
 	struct topo_spec ring = { .name = "t", .kind = TOPO_RING, .units = rings, .unit_count = 1 };
-	struct topo_spec torus = { .name = "t", .kind = TOPO_TORUS3D, .units = tori, .unit_count = 1 };
+	struct topo_spec torus = {
+		.name = "t", .kind = TOPO_TORUS3D, .units = tori, .unit_count = 1
+	};
 	struct topology *t[2] = {};
 	uint64_t seed = 77;
 	assert_int_equal(fabric_new(&ring, NODES, &t[0], NULL), 0);
@@ -400,7 +418,8 @@ static void test_rings_and_tori(void **state)
 		*required.words = q.required;
 		q.wish.required = &required;
 		bool found = topology_choose(t[is_torus], &candidates, &q.wish, a, ret, NULL);
-		bool exists = is_torus ? box_free(&q, q.candidates, size) : arc_free(&q, q.candidates, NODES);
+		bool exists = is_torus ? box_free(&q, q.candidates, size)
+				       : arc_free(&q, q.candidates, NODES);
 		if (found != exists)
 			fail_msg("round %u: found %d, there is %d", round, found, exists);
 		set = 0;

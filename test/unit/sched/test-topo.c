@@ -13,43 +13,76 @@ static const struct {
 	uint32_t sizes[3];
 	const char *want;
 } refusals[] = {
-	{ TOPO_TREE, { { "a", "n1", .where = "t:1" }, { "b", "n[1-2]", .where = "t:2" } }, {},
+	{ TOPO_TREE,
+	  { { "a", "n1", .where = "t:1" }, { "b", "n[1-2]", .where = "t:2" } },
+	  {},
 	  "t:2: node n1 is already in switch a (t:1)" },
-	{ TOPO_TREE, { { "a", "n[1,1]", .where = "t:1" } }, {}, "t:1: node n1 is already in switch a (t:1)" },
-	{ TOPO_TREE, { { "a", "n99", .where = "t:1" } }, {},
+	{ TOPO_TREE,
+	  { { "a", "n[1,1]", .where = "t:1" } },
+	  {},
+	  "t:1: node n1 is already in switch a (t:1)" },
+	{ TOPO_TREE,
+	  { { "a", "n99", .where = "t:1" } },
+	  {},
 	  "t:1: switch a: node n99 is not configured: give it a NodeName line" },
-	{ TOPO_TREE, { { "a", .switches = "b", .where = "t:1" } }, {},
+	{ TOPO_TREE,
+	  { { "a", .switches = "b", .where = "t:1" } },
+	  {},
 	  "t:1: switch a: there is no switch b below it" },
-	{ TOPO_TREE, { { "a", .switches = "a", .where = "t:1" } }, {}, "t:1: switch a is below itself" },
+	{ TOPO_TREE,
+	  { { "a", .switches = "a", .where = "t:1" } },
+	  {},
+	  "t:1: switch a is below itself" },
 	{ TOPO_TREE,
 	  { { "x", "n1", .where = "t:1" },
 	    { "a", .switches = "b", .where = "t:2" },
 	    { "b", .switches = "c", .where = "t:3" },
 	    { "c", .switches = "a", .where = "t:4" } },
-	  {}, "t:2: switch a is below itself" },
+	  {},
+	  "t:2: switch a is below itself" },
 	{ TOPO_TREE,
 	  { { "l", "n1", .where = "t:1" },
 	    { "a", .switches = "l", .where = "t:2" },
 	    { "b", .switches = "l", .where = "t:3" } },
-	  {}, "t:3: switch l is already below a (t:2)" },
-	{ TOPO_TREE, { { "a", "n1", .where = "t:1" }, { "a", "n2", .where = "t:2" } }, {},
+	  {},
+	  "t:3: switch l is already below a (t:2)" },
+	{ TOPO_TREE,
+	  { { "a", "n1", .where = "t:1" }, { "a", "n2", .where = "t:2" } },
+	  {},
 	  "t:2: switch a is configured twice, first in t:1" },
-	{ TOPO_TREE, { { "a", .where = "t:1" } }, {}, "t:1: switch a needs nodes or switches below it" },
-	{ TOPO_TREE, { { "a", "n1", "b", .where = "t:1" } }, {},
+	{ TOPO_TREE,
+	  { { "a", .where = "t:1" } },
+	  {},
+	  "t:1: switch a needs nodes or switches below it" },
+	{ TOPO_TREE,
+	  { { "a", "n1", "b", .where = "t:1" } },
+	  {},
 	  "t:1: switch a has nodes and switches below it: give one of them" },
-	{ TOPO_BLOCK, { { "a", "n[0-3]", .where = "t:1" }, { "b", "n3", .where = "t:2" } }, {},
+	{ TOPO_BLOCK,
+	  { { "a", "n[0-3]", .where = "t:1" }, { "b", "n3", .where = "t:2" } },
+	  {},
 	  "t:2: node n3 is already in block a (t:1)" },
-	{ TOPO_BLOCK, { { "a", "n[0-3]", .where = "t:1" } }, { 8 },
+	{ TOPO_BLOCK,
+	  { { "a", "n[0-3]", .where = "t:1" } },
+	  { 8 },
 	  "t:1: block a has 4 nodes, fewer than the block size of 8" },
-	{ TOPO_BLOCK, { { "a", "n[0-3]", .where = "t:1" } }, { 4, 12 },
+	{ TOPO_BLOCK,
+	  { { "a", "n[0-3]", .where = "t:1" } },
+	  { 4, 12 },
 	  "t:0: block size 12: sizes ascend, and each is a power of two times the base of 4 nodes" },
-	{ TOPO_BLOCK, { { "a", "n[0-3]", .where = "t:1" } }, { 4, 4 },
+	{ TOPO_BLOCK,
+	  { { "a", "n[0-3]", .where = "t:1" } },
+	  { 4, 4 },
 	  "t:0: block size 4: sizes ascend, and each is a power of two times the base of 4 nodes" },
 	{ TOPO_BLOCK, { { "a", .where = "t:1" } }, {}, "t:1: block a has no nodes" },
 	{ TOPO_RING, { { "a", .where = "t:1" } }, {}, "t:1: ring a has no nodes" },
-	{ TOPO_TORUS3D, { { "a", "n[0-7]", .where = "t:1", .x = 2, .y = 2, .z = 3 } }, {},
+	{ TOPO_TORUS3D,
+	  { { "a", "n[0-7]", .where = "t:1", .x = 2, .y = 2, .z = 3 } },
+	  {},
 	  "t:1: torus a is 2x2x3 but has 8 nodes" },
-	{ TOPO_TORUS3D, { { "a", "n[0-7]", .where = "t:1", .x = 8, .y = 1 } }, {},
+	{ TOPO_TORUS3D,
+	  { { "a", "n[0-7]", .where = "t:1", .x = 8, .y = 1 } },
+	  {},
 	  "t:1: torus a needs nodes and a size in x, y and z" },
 	{ TOPO_FLAT, { { "a", "n1", .where = "t:1" } }, {}, "t:1: a flat topology has no units" },
 };
@@ -58,8 +91,11 @@ static void test_refusals(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(refusals); i++) {
-		struct topo_spec spec = { .name = "default", .kind = refusals[i].kind, .where = "t:0",
-					  .units = refusals[i].units, .block_sizes = refusals[i].sizes };
+		struct topo_spec spec = { .name = "default",
+					  .kind = refusals[i].kind,
+					  .where = "t:0",
+					  .units = refusals[i].units,
+					  .block_sizes = refusals[i].sizes };
 		while (spec.unit_count < 4 && refusals[i].units[spec.unit_count].name)
 			spec.unit_count++;
 		while (spec.block_size_count < 3 && refusals[i].sizes[spec.block_size_count])
@@ -75,24 +111,38 @@ static void test_refusals(void **state)
 /* ---- choices ----------------------------------------------------------------------------------- */
 
 static const struct topo_unit tree_units[] = {
-	{ "leaf0", "n[0-3]", .where = "t" },  { "leaf1", "n[4-7]", .where = "t" },
-	{ "leaf2", "n[8-11]", .where = "t" }, { "leaf3", "n[12-15]", .where = "t" },
-	{ "pod0", .switches = "leaf[0-1]", .where = "t" }, { "pod1", .switches = "leaf[2-3]", .where = "t" },
-	{ "spine", .switches = "pod[0-1]", .where = "t" }, { "island", "n[16-19]", .where = "t" },
+	{ "leaf0", "n[0-3]", .where = "t" },
+	{ "leaf1", "n[4-7]", .where = "t" },
+	{ "leaf2", "n[8-11]", .where = "t" },
+	{ "leaf3", "n[12-15]", .where = "t" },
+	{ "pod0", .switches = "leaf[0-1]", .where = "t" },
+	{ "pod1", .switches = "leaf[2-3]", .where = "t" },
+	{ "spine", .switches = "pod[0-1]", .where = "t" },
+	{ "island", "n[16-19]", .where = "t" },
 };
 static const uint32_t four_eight[] = { 4, 8 };
 static const struct topo_unit block_units[] = {
-	{ "b0", "n[0-3]", .where = "t" },  { "b1", "n[4-7]", .where = "t" },  { "b2", "n[8-11]", .where = "t" },
-	{ "b3", "n[12-15]", .where = "t" }, { "b4", "n[16-20]", .where = "t" },
+	{ "b0", "n[0-3]", .where = "t" },   { "b1", "n[4-7]", .where = "t" },
+	{ "b2", "n[8-11]", .where = "t" },  { "b3", "n[12-15]", .where = "t" },
+	{ "b4", "n[16-20]", .where = "t" },
 };
-static const struct topo_unit ring_units[] = { { "r0", "n[0-7]", .where = "t" }, { "r1", "n[8-15]", .where = "t" } };
-static const struct topo_unit torus_units[] = { { "pod", "n[0-26]", .where = "t", .x = 3, .y = 3, .z = 3 } };
+static const struct topo_unit ring_units[] = { { "r0", "n[0-7]", .where = "t" },
+					       { "r1", "n[8-15]", .where = "t" } };
+static const struct topo_unit torus_units[] = { { "pod", "n[0-26]", .where = "t", .x = 3, .y = 3,
+						  .z = 3 } };
 
-static const struct topo_spec tree = { "default", TOPO_TREE, true, tree_units, ARRAY_COUNT(tree_units), "t", NULL, 0 };
-static const struct topo_spec block = { "nvl", TOPO_BLOCK, false, block_units, ARRAY_COUNT(block_units), "t",
-					four_eight, 2 };
-static const struct topo_spec ring = { "ring", TOPO_RING, false, ring_units, ARRAY_COUNT(ring_units), "t", NULL, 0 };
-static const struct topo_spec torus = { "torus", TOPO_TORUS3D, false, torus_units, 1, "t", NULL, 0 };
+static const struct topo_spec tree = {
+	"default", TOPO_TREE, true, tree_units, ARRAY_COUNT(tree_units), "t", NULL, 0
+};
+static const struct topo_spec block = {
+	"nvl", TOPO_BLOCK, false, block_units, ARRAY_COUNT(block_units), "t", four_eight, 2
+};
+static const struct topo_spec ring = {
+	"ring", TOPO_RING, false, ring_units, ARRAY_COUNT(ring_units), "t", NULL, 0
+};
+static const struct topo_spec torus = {
+	"torus", TOPO_TORUS3D, false, torus_units, 1, "t", NULL, 0
+};
 static const struct topo_spec flat = { "flat", TOPO_FLAT, false, NULL, 0, "t", NULL, 0 };
 
 enum { NODES = 32 };
@@ -141,9 +191,19 @@ static const struct {
 	{ &block, "0-20", { .want = 9 }, "", "0,1,2,3,16,17,18,19,20", 2 },
 	{ &block, "16-20", { .want = 5 }, "", "16,17,18,19,20", 1 }, /* larger than planned */
 	{ &block, "0-20", { .want = 6, .segment = 2 }, "", "0,1,2,3,4,5", 2 },
-	{ &block, "0-20", { .want = 6, .segment = 2, .spread_segments = true }, "", "0,1,4,5,8,9", 3 },
+	{ &block,
+	  "0-20",
+	  { .want = 6, .segment = 2, .spread_segments = true },
+	  "",
+	  "0,1,4,5,8,9",
+	  3 },
 	{ &block, "0-1,8-9,16-17", { .want = 6, .segment = 2 }, "", "0,1,8,9,16,17", 3 },
-	{ &block, "0-1,8-9,16-17", { .want = 6, .segment = 2, .consolidate_segments = true }, "", NULL, 0 },
+	{ &block,
+	  "0-1,8-9,16-17",
+	  { .want = 6, .segment = 2, .consolidate_segments = true },
+	  "",
+	  NULL,
+	  0 },
 	{ &block, "0-2,8-9", { .want = 6, .segment = 3 }, "", NULL, 0 },
 	{ &block, "0-20", { .want = 8, .segment = 8 }, "9", "8,9,10,11,12,13,14,15", 2 },
 	{ &block, "0-20", { .want = 16, .segment = 16 }, "", NULL, 0 },
@@ -157,7 +217,12 @@ static const struct {
 	/* torus: boxes */
 	{ &torus, "0-26", { .want = 8 }, "", "0,1,3,4,9,10,12,13", 1 },
 	{ &torus, "0,2,9,11", { .want = 4 }, "", "2,0,11,9", 1 }, /* over a face */
-	{ &torus, "0-26", { .want = 27 }, "26", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26", 1 },
+	{ &torus,
+	  "0-26",
+	  { .want = 27 },
+	  "26",
+	  "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26",
+	  1 },
 	{ &torus, "0-26", { .want = 7 }, "", NULL, 0 },
 	{ &torus, "0,4,8", { .want = 3 }, "", NULL, 0 },
 	/* flat */
@@ -191,10 +256,11 @@ static void test_choices(void **state)
 		bool found = topology_choose(t, &candidates, &wish, a, ret, &switches);
 		for (uint32_t k = 0; found && k < wish.want; k++)
 			buf_printf(&got, "%s%u", k ? "," : "", ret[k]);
-		if (found != !!choices[i].want || !str_eq(buf_text(&got), choices[i].want ? choices[i].want : "") ||
+		if (found != !!choices[i].want ||
+		    !str_eq(buf_text(&got), choices[i].want ? choices[i].want : "") ||
 		    switches != choices[i].switches)
-			fail_msg("choice %zu (%u of %s): got '%s' from %u, expected '%s' from %u", i, wish.want,
-				 choices[i].candidates, buf_text(&got), switches,
+			fail_msg("choice %zu (%u of %s): got '%s' from %u, expected '%s' from %u",
+				 i, wish.want, choices[i].candidates, buf_text(&got), switches,
 				 choices[i].want ? choices[i].want : "", choices[i].switches);
 		topology_free(t);
 	}
@@ -214,7 +280,8 @@ static void expect_show(const struct topology *t, const char *unit, uint32_t nod
 	assert_int_equal(said, lines);
 }
 
-static void expect_address(const struct topology *t, uint32_t node, const char *addr, const char *pattern)
+static void expect_address(const struct topology *t, uint32_t node, const char *addr,
+			   const char *pattern)
 {
 	char names[NODES][16];
 	AUTO_BUF struct buf a = {}, p = {};
@@ -229,10 +296,12 @@ static void test_words_of_trees(void **state)
 	struct topology *t = NULL;
 	struct bitset all;
 	assert_int_equal(fabric_new(&tree, NODES, &t, NULL), 0);
-	expect_show(t, "leaf2", BITSET_NONE, "SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[8-11]\n");
-	expect_show(t, NULL, 5, "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[4-7]\n"
-				"SwitchName=pod0 Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=leaf[0-1]\n"
-				"SwitchName=spine Level=2 LinkSpeed=1 Nodes=n[0-15] Switches=pod[0-1]\n");
+	expect_show(t, "leaf2", BITSET_NONE,
+		    "SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[8-11]\n");
+	expect_show(t, NULL, 5,
+		    "SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[4-7]\n"
+		    "SwitchName=pod0 Level=1 LinkSpeed=1 Nodes=n[0-7] Switches=leaf[0-1]\n"
+		    "SwitchName=spine Level=2 LinkSpeed=1 Nodes=n[0-15] Switches=pod[0-1]\n");
 	expect_show(t, "leaf9", BITSET_NONE, "");
 	expect_address(t, 13, "spine.pod1.leaf3.n13", "switch.switch.switch.node");
 	expect_address(t, 17, "island.n17", "switch.node");
@@ -252,7 +321,8 @@ static void test_words_of_others(void **state)
 	struct topology *t = NULL;
 	assert_int_equal(fabric_new(&block, NODES, &t, NULL), 0);
 	expect_show(t, NULL, 20, "BlockName=b4 BlockIndex=4 Nodes=n[16-20] BlockSize=4\n");
-	expect_show(t, "b[2-3]", BITSET_NONE, "AggregatedBlock=b[2-3] BlockIndex=6 Nodes=n[8-15] BlockSize=8\n");
+	expect_show(t, "b[2-3]", BITSET_NONE,
+		    "AggregatedBlock=b[2-3] BlockIndex=6 Nodes=n[8-15] BlockSize=8\n");
 	expect_address(t, 20, "b4.n20", "block.node");
 	assert_string_equal(topology_name(t), "nvl");
 	topology_free(t);
