@@ -5,9 +5,11 @@
 #pragma once
 #include "base/cleanup.h"
 
+struct arena;
 struct error;
 
-NODISCARD int distribution_check(const char *text, struct error *err);
-/* `ret`: none or cores, without `quiet` and other spellings. */
-NODISCARD int cpu_bind_check(const char *text, const char **ret, struct error *err);
+/* `ret`: with the size of a plane, which may come from SLURM_DIST_PLANESIZE. */
+NODISCARD int distribution_check(const char *text, struct arena *a, const char **ret, struct error *err);
+/* `ret`: [verbose,|quiet,]kind[:list] without other spellings. */
+NODISCARD int cpu_bind_check(const char *text, struct arena *a, const char **ret, struct error *err);
 NODISCARD int gpu_bind_check(const char *text, struct error *err);

@@ -7,7 +7,7 @@
  *
  * GPUs: devices are numbered as the node counts them (devices are not confined yet, so a program sees
  * all of them and the global index is the right one).  Which of the step's GPUs a task uses is
- * gpubind.c's affair. */
+ * sched/gpubind.c's affair. */
 #include "client/jobenv.h"
 
 #include "base/arena.h"
@@ -15,7 +15,9 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "client/env.h"
-#include "client/gpubind.h"
+#include "sched/cpubind.h"
+#include "sched/distribution.h"
+#include "sched/gpubind.h"
 #include "sched/layout.h"
 #include "schema/environment.h"
 #include "schema/job.h"
@@ -393,14 +395,9 @@ static bool value_tres_per_task(const struct source *s, struct buf *out)
 /* 0 when tasks share. */
 static uint64_t gpus_per_task(const struct source *s)
 {
-	uint32_t count;
-	const struct gres_request *g = per_task(s, &count);
-	uint64_t total = 0;
+	static const struct step none = {};
 
-	for (uint32_t i = 0; i < count; i++)
-		if (str_eq(g[i].name, "gpu"))
-			total += g[i].count;
-	return total;
+	return gpubind_per_task(s->scope == JOBENV_TASK ? s->j->step : &none, s->request);
 }
 
 static bool value_tres_bind(const struct source *s, struct buf *out)
@@ -417,11 +414,23 @@ static bool value_tres_bind(const struct source *s, struct buf *out)
 
 static bool value_distribution(const struct source *s, struct buf *out)
 {
-	if (s->scope != JOBENV_TASK)
-		return put_text(out, s->j->job->spec.distribution);
-	if (!str_empty(s->j->step->distribution))
-		return put_text(out, s->j->step->distribution);
-	return put_text(out, s->j->step->ntasks > s->j->step->n_alloc ? "block" : "cyclic");
+	const struct job *j = s->j->job;
+
+	if (s->scope == JOBENV_TASK)
+		distribution_print(s->j->step->distribution, s->j->step->ntasks,
+				   s->j->step->n_alloc, out);
+	else if (!str_empty(j->spec.distribution))
+		distribution_print(j->spec.distribution, j->ntasks, j->n_alloc, out);
+	return out->len > 0;
+}
+
+static bool value_plane_size(const struct source *s, struct buf *out)
+{
+	struct distribution d = distribution_of(s->scope == JOBENV_TASK
+							? s->j->step->distribution
+							: s->j->job->spec.distribution);
+
+	return put_optional(out, d.nodes == DIST_NODES_PLANE, d.plane);
 }
 
 /* The task and its step. */
@@ -532,42 +541,77 @@ static bool value_array_step(const struct source *s, struct buf *out)
 
 /* Devices. */
 
-static bool put_gpus_of(const struct source *s, const struct gpubind *how, struct buf *out)
+static bool put_list(const struct bitset *set, struct buf *out)
 {
-	struct bitset gpus;
-	bool any = false;
-
-	if (!s->here)
-		return false;
-	gpus = gpubind_task(how, s->arena);
-	for (uint32_t i = bitset_next(&gpus, 0); i != BITSET_NONE; i = bitset_next(&gpus, i + 1)) {
-		buf_printf(out, "%s%u", any ? "," : "", i);
-		any = true;
-	}
-	return any;
+	for (uint32_t i = bitset_next(set, 0); i != BITSET_NONE; i = bitset_next(set, i + 1))
+		buf_printf(out, "%s%u", out->len ? "," : "", i);
+	return out->len > 0;
 }
 
 static bool value_node_gpus(const struct source *s, struct buf *out)
 {
-	return put_gpus_of(s, &(struct gpubind) { .here = s->here }, out);
+	struct bitset gpus = {};
+
+	if (s->here)
+		gpus = gpubind_all(s->here, s->arena);
+	return put_list(&gpus, out);
 }
 
 static bool value_task_gpus(const struct source *s, struct buf *out)
 {
-	if (s->scope != JOBENV_TASK)
+	const struct cpubind_result *bound = s->j->bound;
+	struct gpubind_node how;
+	struct bitset *sets;
+
+	if (s->scope != JOBENV_TASK || !s->here || !bound || s->j->local_id >= bound->count)
 		return value_node_gpus(s, out);
-	return put_gpus_of(s,
-			   &(struct gpubind) {
-				   .how = s->j->step->gpu_bind,
-				   .per_task = gpus_per_task(s),
-				   .here = s->here,
-				   .gres = s->j->gres,
-				   .gres_count = s->j->gres_count,
-				   .local_id = s->j->local_id,
-				   .tasks_here = s->here ? s->here->tasks : 0,
-				   .cpus_per_task = s->j->step->cpus_per_task,
-			   },
-			   out);
+	how = gpubind_at(s->j->step, s->j->node_pos, s->request, bound->tasks);
+	how.gres = s->j->gres;
+	how.gres_count = s->j->gres_count;
+	sets = gpubind_tasks(&how, s->arena, NULL);
+	return put_list(&sets[s->j->local_id], out);
+}
+
+/* CPUs.  Nothing is said where nothing was asked for and the machine has not the node's CPUs. */
+
+static bool tells_cpu_bind(const struct source *s)
+{
+	const struct cpubind_result *bound = s->j->bound;
+
+	return bound && (s->j->really_bound || bound->how.kind != CPUBIND_AUTO);
+}
+
+static bool value_cpu_bind_verbose(const struct source *s, struct buf *out)
+{
+	return tells_cpu_bind(s) && put_text(out, s->j->bound->how.verbose ? "verbose" : "quiet");
+}
+
+static bool value_cpu_bind_type(const struct source *s, struct buf *out)
+{
+	if (!tells_cpu_bind(s))
+		return false;
+	return put_text(out, s->j->bound->kind == CPUBIND_NONE ? "none" : "mask_cpu:");
+}
+
+static bool value_cpu_bind_list(const struct source *s, struct buf *out)
+{
+	if (!tells_cpu_bind(s) || s->j->bound->kind == CPUBIND_NONE)
+		return false;
+	for (uint32_t t = 0; t < s->j->bound->count; t++) {
+		buf_puts(out, t ? "," : "");
+		cpubind_print_mask(s->j->cpu_node, &s->j->bound->tasks[t], out);
+	}
+	return true;
+}
+
+static bool value_cpu_bind(const struct source *s, struct buf *out)
+{
+	if (!value_cpu_bind_verbose(s, out))
+		return false;
+	buf_putc(out, ',');
+	value_cpu_bind_type(s, out);
+	value_cpu_bind_list(s, out);
+	return true;
 }
 
 static uint64_t count_on_node(const struct source *s, const char *name)
@@ -649,6 +693,11 @@ static const value_fn values[] = {
 	[VARIABLE_KIND_TRES_PER_TASK] = value_tres_per_task,
 	[VARIABLE_KIND_TRES_BIND] = value_tres_bind,
 	[VARIABLE_KIND_DISTRIBUTION] = value_distribution,
+	[VARIABLE_KIND_PLANE_SIZE] = value_plane_size,
+	[VARIABLE_KIND_CPU_BIND] = value_cpu_bind,
+	[VARIABLE_KIND_CPU_BIND_LIST] = value_cpu_bind_list,
+	[VARIABLE_KIND_CPU_BIND_TYPE] = value_cpu_bind_type,
+	[VARIABLE_KIND_CPU_BIND_VERBOSE] = value_cpu_bind_verbose,
 	[VARIABLE_KIND_TASK_ID] = value_task_id,
 	[VARIABLE_KIND_LOCAL_ID] = value_local_id,
 	[VARIABLE_KIND_TASK_IDS] = value_task_ids,

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cpubind_node;
+struct cpubind_result;
 struct env;
 struct job;
 struct node_gres;
@@ -28,6 +30,10 @@ struct jobenv {
 	uint32_t task_id, local_id;   /* JOBENV_TASK */
 	const struct node_gres *gres; /* what the node has */
 	uint32_t gres_count;
+	/* JOBENV_TASK: the node, what its tasks are bound to, and whether the machine has these CPUs. */
+	const struct cpubind_node *cpu_node;
+	const struct cpubind_result *bound;
+	bool really_bound;
 	uint32_t pid;
 	const char *srun_addr;
 	const char *topology_addr, *topology_pattern;

@@ -65,6 +65,10 @@ NODISCARD int options_apply(struct options *o, struct error *err);
 /* Options that do not go together, and numbers that follow from others.  Adds to `warnings`. */
 NODISCARD int options_check(struct options *o, struct error *err);
 
+/* options_hosts.c: -m arbitrary, which reads the node of each task from SLURM_HOSTFILE; and what of
+ * -m the choice of nodes must know. */
+NODISCARD int options_read_hosts(struct options *o, struct error *err);
+
 /* Row of this command by long name; NULL when the command has none such. */
 const struct option_row *option_find(enum option_cmds command, const char *name);
 enum option_source options_source(const struct options *o, const char *name);

@@ -337,5 +337,6 @@ int options_check(struct options *o, struct error *err)
 		return r;
 	settle_nodes(o);
 	settle_specialized(&o->at.spec.request);
-	return o->in_allocation ? 0 : check_segments(o, err);
+	r = options_read_hosts(o, err);
+	return r < 0 || o->in_allocation ? r : check_segments(o, err);
 }

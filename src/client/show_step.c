@@ -6,16 +6,19 @@
 #include "client/job_text.h"
 #include "client/show.h"
 #include "client/step_text.h"
+#include "sched/distribution.h"
 #include "sched/layout.h"
 
 #include <ctype.h>
+#include <string.h>
 
 /* "Block" for block. */
-static void put_distribution(const char *s, struct buf *out)
+static void put_distribution(const struct step *st, struct buf *out)
 {
-	if (str_empty(s))
-		s = "block";
-	buf_printf(out, " Dist=%c%s", toupper((unsigned char)s[0]), s + 1);
+	size_t at = out->len + strlen(" Dist=");
+	buf_puts(out, " Dist=");
+	distribution_print(st->distribution, st->ntasks, st->n_alloc, out);
+	out->data[at] = (uint8_t)toupper(out->data[at]);
 }
 
 void show_step(const struct job_step *s, const struct show_context *c, struct buf *out)
@@ -48,7 +51,7 @@ void show_step(const struct job_step *s, const struct show_context *c, struct bu
 	show_break(c, out);
 	buf_puts(out, "CPUFreqReq=Default");
 	if (!is_batch)
-		put_distribution(st->distribution, out);
+		put_distribution(st, out);
 	show_break(c, out);
 	buf_printf(out, "SrunHost:Pid=%s:%u", str_empty(st->srun_host) ? "(null)" : st->srun_host,
 		   st->srun_pid);

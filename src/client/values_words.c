@@ -112,14 +112,15 @@ int parse_signame(struct value *v, struct error *err)
 
 int parse_dist(struct value *v, struct error *err)
 {
-	int r = distribution_check(v->text, err);
-	return r < 0 ? r : value_set_text(v, v->text);
+	const char *how = NULL;
+	int r = distribution_check(v->text, v->o->arena, &how, err);
+	return r < 0 ? r : value_set_text(v, how);
 }
 
 int parse_cpubind(struct value *v, struct error *err)
 {
 	const char *how = NULL;
-	int r = cpu_bind_check(v->text, &how, err);
+	int r = cpu_bind_check(v->text, v->o->arena, &how, err);
 	return r < 0 ? r : value_set_text(v, how);
 }
 

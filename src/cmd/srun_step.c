@@ -34,6 +34,7 @@ static void fill_size(const struct srun *s, struct step_request *q)
 	q->relative = s->o.at.relative;
 	q->node_list = r->node_list;
 	q->exclude = r->exclude;
+	q->task_hosts = r->task_hosts;
 	/* The first step of a job of our own has all of it. */
 	if (s->own_job) {
 		q->has_nodes_min = q->has_nodes_max = true;
@@ -78,6 +79,8 @@ static int fill_gres(const struct srun *s, struct step_request *q, struct error 
 	const struct resource_request *r = &s->o.at.spec.request;
 	uint64_t per_task = count_gpus(r->gres_per_task, r->n_gres_per_task);
 	q->gpu_bind = s->o.at.spec.gpu_bind;
+	if (!q->gpu_bind && r->has_ntasks_per_gpu && r->ntasks_per_gpu)
+		q->gpu_bind = arena_printf(s->o.arena, "single:%u", r->ntasks_per_gpu);
 	if (per_task && !q->gpu_bind)
 		q->gpu_bind = arena_printf(s->o.arena, "per_task:%llu",
 					   (unsigned long long)per_task);

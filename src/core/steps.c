@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/decide.h"
+#include "sched/demand.h"
+#include "sched/distribution.h"
 #include "sched/layout.h"
 #include "schema/errors.h"
 #include "text/hostlist.h"
@@ -26,6 +28,7 @@ struct share {
 	uint32_t *room;      /* tasks that fit now */
 	uint32_t *room_idle; /* tasks that would fit if no other step ran */
 	uint32_t *tasks;
+	uint32_t *task_nodes; /* -m arbitrary: the position of each task's node */
 };
 
 static const char *text_of(int code)
@@ -122,6 +125,61 @@ static uint64_t sum(const uint32_t *list, uint32_t count)
 	return total;
 }
 
+static char **node_names(const struct share *s)
+{
+	char **names = ARENA_ARRAY(s->out->arena, char *, s->count + 1);
+	for (uint32_t i = 0; i < s->count; i++)
+		names[i] = cluster_node(s->c, s->j->alloc[s->nodes[i]].node)->conf.name;
+	return names;
+}
+
+/* -m arbitrary: the list of hosts says how many tasks each node gets. */
+static int deal_hosts(struct share *s)
+{
+	uint32_t count = 0;
+	s->task_nodes = layout_hosts(s->r->task_hosts, node_names(s), s->count, s->out->arena, &count);
+	if (!s->task_nodes || count != s->ntasks)
+		return error_set(s->err, -E_STEP_LIMIT,
+				 "%s: the nodes of SLURM_HOSTFILE are not those of the step (%u tasks)",
+				 text_of(E_STEP_LIMIT), s->ntasks);
+	for (uint32_t t = 0; t < count; t++)
+		s->tasks[s->task_nodes[t]]++;
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (s->tasks[i] > s->room_idle[i])
+			return error_set(s->err, -E_STEP_LIMIT,
+					 "%s: SLURM_HOSTFILE puts %u tasks on %s, the job has room for %u there",
+					 text_of(E_STEP_LIMIT), s->tasks[i], node_names(s)[i], s->room_idle[i]);
+		if (s->tasks[i] > s->room[i])
+			return error_set(s->err, -E_STEP_BUSY, "%s", text_of(E_STEP_BUSY));
+	}
+	return 0;
+}
+
+/* A step of all the job's tasks is laid out as the job was, as --test-only has said. */
+static bool deal_as_job(const struct share *s, const struct distribution *d)
+{
+	bool own_way = d->pack || d->nodes == DIST_NODES_PLANE;
+	if (s->count != s->j->n_alloc || s->ntasks != s->j->ntasks ||
+	    (own_way && !str_eq(s->r->distribution, s->j->spec.distribution)))
+		return false;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->nodes[i] != i || s->j->alloc[i].tasks > s->room[i] || !s->j->alloc[i].tasks)
+			return false;
+	for (uint32_t i = 0; i < s->count; i++)
+		s->tasks[i] = s->j->alloc[i].tasks;
+	return sum(s->tasks, s->count) == s->ntasks;
+}
+
+static int deal_tasks(struct share *s)
+{
+	struct distribution d = distribution_of(s->r->distribution);
+	if (!str_empty(s->r->task_hosts))
+		return deal_hosts(s);
+	if (!deal_as_job(s, &d))
+		layout_deal(&d, s->ntasks, s->room, s->count, s->tasks);
+	return 0;
+}
+
 static int lay_out(struct share *s)
 {
 	struct arena *a = s->out->arena;
@@ -143,8 +201,7 @@ static int lay_out(struct share *s)
 				 (unsigned long long)sum(s->room_idle, s->count));
 	if (busy || sum(s->room, s->count) < s->ntasks)
 		return error_set(s->err, -E_STEP_BUSY, "%s", text_of(E_STEP_BUSY));
-	layout_spread(s->ntasks, s->room, s->count, s->tasks);
-	return 0;
+	return deal_tasks(s);
 }
 
 static void take_cpus(const struct share *s, uint32_t i, struct node_alloc *to)
@@ -289,6 +346,9 @@ static void describe(const struct share *s, const struct step_command *cmd, stru
 	st->node_list = arena_strdup(s->out->arena, buf_text(&text));
 	st->overlap = r->overlap;
 	st->distribution = r->distribution;
+	st->task_nodes = s->task_nodes;
+	st->n_task_nodes = s->task_nodes ? s->ntasks : 0;
+	st->threads_per_core = demand_threads(&s->j->spec.request);
 	st->label = r->label;
 	st->argv = r->argv;
 	st->n_argv = r->n_argv;

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "sched/distribution.h"
 #include "sched/features.h"
 #include "schema/errors.h"
 #include "sched/gresrules.h"
@@ -84,6 +85,18 @@ static int limit_by_gpus(struct demand *d, struct error *err)
 	return 0;
 }
 
+static bool one_thread(const struct resource_request *r)
+{
+	return str_eq(r->hint, "nomultithread") || str_eq(r->hint, "compute_bound") || str_eq(r->hint, "memory_bound");
+}
+
+uint32_t demand_threads(const struct resource_request *r)
+{
+	if (one_thread(r))
+		return 1;
+	return r->has_threads_per_core ? r->threads_per_core : 0;
+}
+
 /* sbatch(1) -B, --hint and their kin. */
 static void shape(const struct resource_request *r, struct demand *d)
 {
@@ -91,14 +104,8 @@ static void shape(const struct resource_request *r, struct demand *d)
 	d->ntasks_per_core = r->has_ntasks_per_core ? r->ntasks_per_core : 0;
 	d->sockets_min = r->has_sockets_per_node ? r->sockets_per_node : 0;
 	d->cores_min = r->has_cores_per_socket ? r->cores_per_socket : 0;
-	d->threads_per_core = r->has_threads_per_core ? r->threads_per_core : 0;
-	d->threads_min = d->threads_per_core;
-	bool one_thread = str_eq(r->hint, "nomultithread") || str_eq(r->hint, "compute_bound") ||
-			  str_eq(r->hint, "memory_bound");
-	if (one_thread) {
-		d->threads_per_core = 1;
-		d->threads_min = 0;
-	}
+	d->threads_per_core = demand_threads(r);
+	d->threads_min = r->has_threads_per_core && !one_thread(r) ? r->threads_per_core : 0;
 	if (str_eq(r->hint, "memory_bound")) /* one task for each socket's memory */
 		d->ntasks_per_socket = 1;
 }
@@ -117,6 +124,7 @@ int demand_from(const struct resource_request *r, struct demand *ret, struct err
 	d.cpus_min = r->has_mincpus ? r->mincpus : 0;
 	d.cpus_per_gpu = r->has_cpus_per_gpu ? r->cpus_per_gpu : 0;
 	d.overcommit = r->overcommit;
+	d.fill_sockets = distribution_of(r->distribution).sockets == DIST_LEVEL_BLOCK;
 	shape(&q, &d);
 	d.exclusive = r->exclusive == EXCLUSIVE_KIND_NODE;
 	d.whole_memory = (r->has_mem_per_node_mib && r->mem_per_node_mib == 0) ||

@@ -38,6 +38,9 @@ struct demand {
 	bool whole_memory;             /* --mem=0 or no limit at all */
 	uint64_t mem_per_node, mem_per_cpu, mem_per_gpu; /* MiB; 0 where not asked */
 	bool exclusive;
+	bool fill_sockets;             /* -m :block: one socket is filled before the next is begun */
 };
 
 NODISCARD int demand_from(const struct resource_request *r, struct demand *ret, struct error *err);
+/* Threads of each core that tasks use: --threads-per-core and --hint; 0 is all. */
+uint32_t demand_threads(const struct resource_request *r);

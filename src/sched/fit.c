@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "sched/demand.h"
+#include "sched/distribution.h"
 #include "sched/fabric.h"
 #include "sched/features.h"
 #include "sched/fragment.h"
@@ -457,7 +458,32 @@ static void spread_by_gpu(const struct search *s, uint32_t nodes, uint32_t *room
 		tasks[i] = gres[i] * each;
 }
 
-static void carve(struct search *s, uint32_t nodes, struct fit *ret)
+/* -m arbitrary: as many on each node as the list of hosts says; false when there is no room. */
+static bool deal_hosts(struct search *s, uint32_t nodes, const uint32_t *room, uint32_t *tasks)
+{
+	struct hostlist hosts;
+	if (hostlist_expand(s->d->request->task_hosts, s->arena, &hosts, NULL) < 0)
+		return false;
+	for (uint32_t h = 0; h < hosts.count; h++) {
+		uint32_t node = pool_find(s->pool, hosts.names[h]), i = 0;
+		while (i < nodes && s->chosen[i].node != node)
+			i++;
+		if (i == nodes || ++tasks[i] > room[i])
+			return false;
+	}
+	return true;
+}
+
+static bool deal_tasks(struct search *s, uint32_t nodes, const uint32_t *room, uint32_t ntasks, uint32_t *tasks)
+{
+	struct distribution d = distribution_of(s->d->request->distribution);
+	if (!str_empty(s->d->request->task_hosts))
+		return deal_hosts(s, nodes, room, tasks);
+	layout_deal(&d, ntasks, room, nodes, tasks);
+	return true;
+}
+
+static bool carve(struct search *s, uint32_t nodes, struct fit *ret)
 {
 	if (!s->in_order)
 		qsort(s->chosen, nodes, sizeof(*s->chosen), by_node);
@@ -471,13 +497,15 @@ static void carve(struct search *s, uint32_t nodes, struct fit *ret)
 	if (s->d->tasks_per_gpu) {
 		spread_by_gpu(s, nodes, room, tasks, gres);
 	} else {
-		layout_spread(ret->ntasks, room, nodes, tasks);
+		if (!deal_tasks(s, nodes, room, ret->ntasks, tasks))
+			return false;
 		layout_spread((uint32_t)job_gres_wanted(s), gres_room, nodes, gres);
 	}
 	ret->alloc = ARENA_ARRAY(s->arena, struct node_alloc, nodes);
 	ret->count = nodes;
 	for (uint32_t i = 0; i < nodes; i++)
 		nodefit_take(&s->pool->nodes[s->chosen[i].node], s->d, tasks[i], gres[i], s->arena, &ret->alloc[i]);
+	return true;
 }
 
 /* ---- the search -------------------------------------------------------------------------------- */
@@ -564,10 +592,8 @@ enum fit_result fit_find(struct pool *p, const struct demand *d, const struct fi
 		s.in_order = false;
 		find_options(&s);
 		uint32_t nodes = choose(&s);
-		if (nodes == 0)
-			continue;
-		carve(&s, nodes, ret);
-		return FIT_OK;
+		if (nodes && carve(&s, nodes, ret))
+			return FIT_OK;
 	}
 	return required_down(&s) ? FIT_REQUIRED_DOWN : FIT_SHORT;
 }

@@ -450,12 +450,14 @@ static uint32_t next_socket(const struct pool_node *n, const uint32_t *left, uin
 	return UINT32_MAX;
 }
 
-/* Each task's cores on one socket where possible, tasks going round the sockets. */
-static uint32_t take_for_tasks(const struct pool_node *n, uint32_t tasks, uint32_t per_task, uint32_t most,
-			       uint32_t allowed, uint32_t *left, struct bitset *given)
+/* Each task's cores on one socket where possible, tasks going round the sockets or filling them. */
+static uint32_t take_for_tasks(const struct taking *t, uint32_t tasks, uint32_t per_task, uint32_t most,
+			       uint32_t allowed, uint32_t *left)
 {
+	const struct pool_node *n = t->n;
+	struct bitset *given = &t->out->cores;
 	uint32_t got = 0, last = n->geometry.sockets - 1;
-	for (uint32_t t = 0; t < tasks && got < most; t++) {
+	for (uint32_t task = 0; task < tasks && got < most; task++) {
 		uint32_t want = per_task < most - got ? per_task : most - got;
 		uint32_t s = next_socket(n, left, allowed, last, want);
 		if (s == UINT32_MAX)
@@ -463,7 +465,8 @@ static uint32_t take_for_tasks(const struct pool_node *n, uint32_t tasks, uint32
 		uint32_t took = take_on_socket(n, s, want, given);
 		left[s] -= took;
 		got += took;
-		last = s;
+		if (!t->d->fill_sockets)
+			last = s;
 	}
 	return got;
 }
@@ -497,9 +500,9 @@ static void take_cores(const struct taking *t, uint32_t tasks, uint32_t want)
 	bool share_cores = t->d->cpus_per_task < use && t->d->ntasks_per_core != 1;
 	uint32_t pieces = share_cores ? want : tasks;
 	if (t->close)
-		got = take_for_tasks(n, pieces, per_task, want, t->close, left, given);
+		got = take_for_tasks(t, pieces, per_task, want, t->close, left);
 	if (got < want)
-		got += take_for_tasks(n, pieces, per_task, want - got, UINT32_MAX, left, given);
+		got += take_for_tasks(t, pieces, per_task, want - got, UINT32_MAX, left);
 	for (uint32_t s = 0; s < n->geometry.sockets && got < want; s++)
 		got += take_on_socket(n, s, want - got, given);
 	assert(got == want);

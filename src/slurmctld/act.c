@@ -138,6 +138,10 @@ static void launch(struct ctld *s, const struct effect *e)
 		l.gres = n->gres;
 		l.n_gres = n->n_gres;
 		fill_address(s, j, n, turn, &l);
+		struct geometry g = node_geometry(n);
+		l.sockets = g.sockets;
+		l.cores_per_socket = g.cores;
+		l.threads_per_core = g.threads;
 		tell(s, node, MSG_LAUNCH, &l, j->id, j->attempt, st->id);
 	}
 }

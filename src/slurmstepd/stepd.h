@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/time.h"
 #include "client/env.h"
+#include "sched/cpubind.h"
 #include "schema/messages.h"
 #include "slurmstepd/talk.h"
 
@@ -75,6 +76,8 @@ struct stepd {
 	int listen_fd, signal_fd;
 	struct task *tasks;
 	uint32_t task_count, running;
+	struct cpubind_node cpu_node;
+	struct cpubind_result bound; /* of affinity.c; empty for a batch script */
 	bool tasks_gone_told;
 	bool family_gone; /* no descendant is left */
 	usec_t deadline;  /* of ON_TIMER on the monotonic clock; 0: none */
@@ -131,8 +134,12 @@ int tasks_start(struct stepd *s, struct error *err);
 bool stepd_is_batch(const struct stepd *s);
 
 /* affinity.c */
+/* Decides what the tasks are bound to; the step's part here must be laid out. */
+void affinity_plan(struct stepd *s);
 /* The CPUs of the machine that a task may use; false when it is not to be bound. */
 bool affinity_of(const struct stepd *s, const struct task *t, cpu_set_t *ret);
+/* In the task: what a verbose --cpu-bind asks for, and bindings that came to nothing. */
+void affinity_tell(const struct stepd *s, const struct task *t, bool is_set);
 
 /* family.c */
 void family_signal(struct stepd *s, int signo); /* every descendant */

@@ -194,6 +194,9 @@ static void build_env(struct stepd *s, const struct task *t)
 			   .local_id = t->local_id,
 			   .gres = l->gres,
 			   .gres_count = l->n_gres,
+			   .cpu_node = &s->cpu_node,
+			   .bound = batch ? NULL : &s->bound,
+			   .really_bound = s->cpu_node.machine != NULL,
 			   .pid = (uint32_t)getpid(),
 			   .srun_addr = l->step.srun_host,
 			   .topology_addr = l->topology_addr,
@@ -262,6 +265,7 @@ static void __attribute__((noreturn)) task_run(struct stepd *s, struct task *t)
 {
 	cpu_set_t cpus;
 	char **argv, **envp;
+	bool is_bound;
 
 	setsid();
 	if (s->launch.step.uses_pty && t->id == 0)
@@ -269,8 +273,8 @@ static void __attribute__((noreturn)) task_run(struct stepd *s, struct task *t)
 	for (int i = 0; i < 3; i++)
 		dup2(t->given[i], i);
 	reset_signals();
-	if (affinity_of(s, t, &cpus))
-		sched_setaffinity(0, sizeof(cpus), &cpus);
+	is_bound = affinity_of(s, t, &cpus) && sched_setaffinity(0, sizeof(cpus), &cpus) == 0;
+	affinity_tell(s, t, is_bound);
 	build_env(s, t);
 	argv = build_argv(s);
 	envp = env_to_array(&s->env);
@@ -313,6 +317,7 @@ int tasks_start(struct stepd *s, struct error *err)
 	env_from_block(&s->env, l->env.data, l->env.len);
 	take_umask(s);
 	layout_local(s);
+	affinity_plan(s);
 	raise_file_limit(s->task_count);
 	r = batch ? files_write_script(s, err) : 0;
 	if (r == 0 && l->step.srun_port)

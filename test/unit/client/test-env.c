@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "client/env.h"
-#include "client/gpubind.h"
 #include "client/jobenv.h"
+#include "sched/cpubind.h"
 #include "sched/layout.h"
 #include "schema/job.h"
 #include "schema/node.h"
@@ -292,11 +292,14 @@ static void test_task_environment(void **state)
 			     .cpus_per_task = 2,
 			     .node_list = "node[5-6]",
 			     .srun_port = 40223 };
+	struct cpubind_node node = { .step = &step, .pos = 1 };
+	struct cpubind_result bound;
 	struct env e = {};
 
 	/* From the script's environment srun hands these over; the second must not survive. */
 	env_set(&e, "SLURM_JOB_GPUS", "0,1");
 	env_set(&e, "SLURM_ARRAY_TASK_ID", "7");
+	cpubind_tasks(&node, a, &bound);
 	jobenv_add(JOBENV_TASK,
 		   &(struct jobenv) { .job = job,
 				      .step = &step,
@@ -306,11 +309,61 @@ static void test_task_environment(void **state)
 				      .node_pos = 1,
 				      .task_id = 3,
 				      .local_id = 1,
+				      .cpu_node = &node,
+				      .bound = &bound,
 				      .pid = 17866,
 				      .srun_addr = "127.0.0.1" },
 		   &e);
 	check_environment(&e, lines, ARRAY_COUNT(lines));
 	env_done(&e);
+}
+
+/* What a task hears about its CPUs: nothing where nothing was asked for and the node only pretends. */
+static void test_cpu_bind_environment(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *how;
+		bool really;
+		const char *bind, *type, *list, *verbose;
+	} table[] = {
+		{ NULL, false, NULL, NULL, NULL, NULL },
+		{ NULL, true, "quiet,mask_cpu:0x3,0xc", "mask_cpu:", "0x3,0xc", "quiet" },
+		{ "none", true, "quiet,none", "none", NULL, "quiet" },
+		{ "verbose,threads", false, "verbose,mask_cpu:0x3,0xc", "mask_cpu:", "0x3,0xc", "verbose" },
+		{ "map_cpu:2,1", true, "quiet,mask_cpu:0x4,0x2", "mask_cpu:", "0x4,0x2", "quiet" },
+	};
+	for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
+		AUTO_ARENA struct arena *a = arena_new();
+		struct node_alloc here = { .tasks = 2 };
+		struct job job = { .id = 1 };
+		struct step step = { .alloc = &here,
+				     .n_alloc = 1,
+				     .ntasks = 2,
+				     .cpus_per_task = 2,
+				     .distribution = (char *)"plane=2:block",
+				     .cpu_bind = (char *)table[i].how };
+		struct cpubind_node node = { .step = &step, .geometry = { 1, 4, 1 } };
+		struct cpubind_result bound;
+		struct env e = {};
+		bitset_init_in(&here.cores, 4, a);
+		bitset_fill(&here.cores);
+		cpubind_tasks(&node, a, &bound);
+		jobenv_add(JOBENV_TASK,
+			   &(struct jobenv) { .job = &job,
+					      .step = &step,
+					      .cpu_node = &node,
+					      .bound = &bound,
+					      .really_bound = table[i].really },
+			   &e);
+		assert_true(str_eq(env_get(&e, "SLURM_CPU_BIND"), table[i].bind));
+		assert_true(str_eq(env_get(&e, "SLURM_CPU_BIND_TYPE"), table[i].type));
+		assert_true(str_eq(env_get(&e, "SLURM_CPU_BIND_LIST"), table[i].list));
+		assert_true(str_eq(env_get(&e, "SLURM_CPU_BIND_VERBOSE"), table[i].verbose));
+		assert_string_equal(env_get(&e, "SLURM_DISTRIBUTION"), "plane:block");
+		assert_string_equal(env_get(&e, "SLURM_DIST_PLANESIZE"), "2");
+		env_done(&e);
+	}
 }
 
 static void test_array_environment(void **state)
@@ -359,72 +412,13 @@ static void test_alloc_environment(void **state)
 	env_done(&e);
 }
 
-/* A node with GPUs 0-3 close to CPUs 0-3 and 4-7 close to CPUs 4-7; the step has CPUs 0-7, GPUs 2-5. */
-static void test_gpu_binding(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *how;
-		uint64_t per_task;
-		const char *gpus[4]; /* of the four tasks */
-	} cases[] = {
-		{ "", 0, { "2-5", "2-5", "2-5", "2-5" } },
-		{ "none", 1, { "2-5", "2-5", "2-5", "2-5" } },
-		{ "", 1, { "2", "3", "4", "5" } },
-		{ "", 2, { "2-3", "4-5", "2", "2" } }, /* more than there is: the first one */
-		{ "per_task:1", 0, { "2", "3", "4", "5" } },
-		{ "verbose,per_task:1", 0, { "2", "3", "4", "5" } },
-		{ "single:1", 0, { "2", "3", "4", "5" } },
-		{ "single:2", 0, { "2", "2", "5", "5" } },
-		{ "closest", 0, { "2-3", "2-3", "4-5", "4-5" } },
-		{ "map:5,4", 0, { "5", "4", "5", "4" } },
-		{ "map_gpu:2*3,3", 0, { "2", "2", "2", "3" } },
-		{ "map:7", 0, { "2", "2", "2", "2" } }, /* not ours */
-		{ "mask:0xc,30", 0, { "2-3", "4-5", "2-3", "4-5" } },
-		{ "verbose", 0, { "2-5", "2-5", "2-5", "2-5" } },
-	};
-	AUTO_ARENA struct arena *a = arena_new();
-	struct gres_alloc gpus = { .name = "gpu" };
-	struct node_alloc here = { .gres = &gpus, .n_gres = 1, .tasks = 4 };
-	struct node_gres gres[2] = { { .name = "gpu", .count = 4 },
-				     { .name = "gpu", .count = 4, .first = 4 } };
-
-	bitset_init_in(&gpus.devices, 8, a);
-	bitset_add_range(&gpus.devices, 2, 4);
-	bitset_init_in(&here.cores, 8, a);
-	bitset_fill(&here.cores);
-	for (uint32_t i = 0; i < 2; i++) {
-		bitset_init_in(&gres[i].cores, 8, a);
-		bitset_add_range(&gres[i].cores, i * 4, 4);
-	}
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		for (uint32_t t = 0; t < 4; t++) {
-			AUTO_BUF struct buf text = {};
-			struct bitset got = gpubind_task(
-				&(struct gpubind) { .how = cases[i].how,
-						    .per_task = cases[i].per_task,
-						    .here = &here,
-						    .gres = gres,
-						    .gres_count = 2,
-						    .local_id = t,
-						    .tasks_here = 4,
-						    .cpus_per_task = 2 },
-				a);
-			bitset_print(&got, &text);
-			if (!str_eq(buf_text(&text), cases[i].gpus[t]))
-				fail_msg("'%s' gives task %u GPUs %s, not %s", cases[i].how, t,
-					 buf_text(&text), cases[i].gpus[t]);
-		}
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_name_once),    cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_batch_environment), cmocka_unit_test(test_task_environment),
+		cmocka_unit_test(test_cpu_bind_environment),
 		cmocka_unit_test(test_array_environment), cmocka_unit_test(test_alloc_environment),
-		cmocka_unit_test(test_gpu_binding),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

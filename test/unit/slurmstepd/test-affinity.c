@@ -18,6 +18,10 @@ static const struct {
 	const char *want; /* NULL: not bound */
 } cases[] = {
 	{ "0-7", NULL, 0, 4, 1, 4, 0, false, "0" },
+	{ "0-7", NULL, 0, 4, 1, 3, 2, false, "0-3" }, /* neither sockets nor cores nor threads: shared */
+	{ "0,4,1,5,2,6,3,7", "map_cpu:4,1", 0, 4, 1, 2, 0, false, "4" },
+	{ "0-7", "mask_cpu:3,c", 0, 4, 1, 2, 1, false, "2-3" },
+	{ "0-7", "map_cpu:7", 0, 4, 1, 1, 0, false, "0-3" }, /* not the step's */
 	{ "0-7", NULL, 0, 4, 1, 4, 3, false, "3" },
 	{ "0-7", NULL, 2, 4, 2, 2, 1, false, "4-5" },
 	{ "0,4,1,5,2,6,3,7", NULL, 0, 4, 2, 2, 1, false, "1,5" },
@@ -37,7 +41,7 @@ static void test_affinity(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		AUTO_ARENA struct arena *a = arena_new();
 		AUTO_BUF struct buf text = {};
-		struct node_alloc alloc = {};
+		struct node_alloc alloc = { .tasks = cases[i].tasks };
 		struct task task = { .local_id = cases[i].task };
 		struct stepd s = { .cpus = cases[i].cpus, .task_count = cases[i].tasks };
 		struct bitset got = {};
@@ -50,6 +54,8 @@ static void test_affinity(void **state)
 		s.launch.step.n_alloc = 1;
 		s.launch.step.cpus_per_task = cases[i].cpus_per_task;
 		s.launch.step.cpu_bind = (char *)cases[i].bind;
+		s.arena = a;
+		affinity_plan(&s);
 		assert_int_equal(affinity_of(&s, &task, &set), cases[i].want != NULL);
 		if (!cases[i].want)
 			continue;
