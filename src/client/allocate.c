@@ -225,7 +225,7 @@ int alloc_get(struct allocation *al, const struct options *o, const struct submi
 		return r;
 	}
 	if (o->at.test_only) {
-		submit_print_test(&reply);
+		submit_print_test(al->c, o, &reply);
 		*ret_code = 0;
 		return -ECANCELED;
 	}

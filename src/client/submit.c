@@ -12,10 +12,14 @@
 #include "client/exportenv.h"
 #include "client/options.h"
 #include "client/script.h"
+#include "client/task_text.h"
+#include "sched/layout.h"
+#include "sched/taskmap.h"
 #include "text/date.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -163,17 +167,45 @@ int submit_send(struct connection *c, const struct submit_request *q, struct are
 	return r;
 }
 
-void submit_print_test(const struct submit_reply *reply)
+/* Task by task what `srun` without options would get. */
+static void print_map(struct connection *c, const struct options *o, const struct submit_reply *reply)
 {
-	char when[DATE_TEXT], name[32] = "Job";
-	if (reply->job_id)
-		snprintf(name, sizeof(name), "Job %u", reply->job_id);
+	AUTO_BUF struct buf text = {};
+	struct error err = {};
+	struct job j = { .alloc = reply->alloc,
+			 .n_alloc = reply->n_alloc,
+			 .ntasks = reply->ntasks,
+			 .cpus_per_task = reply->cpus_per_task,
+			 .spec = o->at.spec };
+	struct step whole = taskmap_whole(&j);
+	struct taskmap map = { .step = &whole, .job = &j };
+	if (task_text_ask(c, reply->node_list, o->arena, &map, &err) < 0) {
+		log_error("cannot show the tasks: %s", err.text);
+		return;
+	}
+	char **names = ARENA_ARRAY(o->arena, char *, whole.n_alloc + 1);
+	for (uint32_t i = 0; i < whole.n_alloc; i++)
+		names[i] = map.nodes[i] ? map.nodes[i]->conf.name : NULL;
+	if (j.spec.request.task_hosts)
+		whole.task_nodes = layout_hosts(j.spec.request.task_hosts, names, whole.n_alloc, o->arena,
+						&whole.n_task_nodes);
+	task_text_table(&map, o->arena, &text);
+	fputs(buf_text(&text), stderr);
+}
+
+void submit_print_test(struct connection *c, const struct options *o, const struct submit_reply *reply)
+{
+	char when[DATE_TEXT];
 	if (!reply->start_time) {
-		log_info("%s could run, but not now: it would wait in the queue", name);
+		log_info("Job %u has no start time yet: %s", reply->job_id,
+			 reply->why ? reply->why : "it would wait in the queue");
 		return;
 	}
 	date_print(reply->start_time, when);
-	log_info("%s to start at %s using %u processors on nodes %s in partition %s", name, when,
-		 reply->cpus, reply->node_list ? reply->node_list : "",
-		 reply->partition ? reply->partition : "");
+	log_info("Job %u to start at %s using %u processors on nodes %s in partition %s%s%s", reply->job_id,
+		 when, reply->cpus, reply->node_list ? reply->node_list : "",
+		 reply->partition ? reply->partition : "", reply->why ? "; " : "",
+		 reply->why ? reply->why : "");
+	if (o->at.verbose)
+		print_map(c, o, reply);
 }

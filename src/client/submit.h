@@ -22,8 +22,9 @@ NODISCARD int submit_fill(struct options *o, const struct script *script, int ar
 /* Asks the controller, once more with the same token when the connection breaks. */
 NODISCARD int submit_send(struct connection *c, const struct submit_request *q, struct arena *a,
 			  struct submit_reply *ret, struct error *err);
-/* "sbatch: Job 7 to start at 2026-11-15T04:00:55 using 4 processors on nodes n[1-2] in partition debug" */
-void submit_print_test(const struct submit_reply *reply);
+/* "sbatch: Job 7 to start at 2026-11-15T04:00:55 using 4 processors on nodes n[1-2] in partition debug";
+ * with -v the map of its tasks follows. */
+void submit_print_test(struct connection *c, const struct options *o, const struct submit_reply *reply);
 
 uint64_t submit_token(void); /* random */
 /* The environment as it travels: --export applied, where from and umask added. */

@@ -103,7 +103,7 @@ static int submit(struct options *o, const struct submit_request *q)
 		log_error("Batch job submission failed: %s", err.text);
 		code = connect_exit_error();
 	} else if (o->at.test_only) {
-		submit_print_test(&reply);
+		submit_print_test(&c, o, &reply);
 	} else {
 		if (o->at.parsable)
 			printf("%u\n", reply.job_id);

@@ -13,13 +13,17 @@
 #include "client/command.h"
 #include "client/options_step.h"
 #include "client/submit.h"
+#include "client/task_text.h"
 #include "conf/conf.h"
 #include "host/loop.h"
+#include "sched/gpubind.h"
+#include "sched/taskmap.h"
 #include "text/hostlist.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool names_a_job(const struct options *o)
@@ -126,6 +130,25 @@ static void take_settings(struct srun *s)
 	}
 }
 
+/* --gpu-bind=verbose: the map as the nodes will make it. */
+static void tell_binding(struct srun *s)
+{
+	AUTO_BUF struct buf text = {};
+	struct taskmap map = { .step = &s->step, .job = &s->al.job };
+	struct gpubind how;
+	struct error err = {};
+	if (gpubind_parse(s->step.gpu_bind, &how, &err) < 0 || !how.verbose)
+		return;
+	if (task_text_ask(&s->c, s->step.node_list, s->o.arena, &map, &err) < 0) {
+		log_error("cannot show the binding: %s", err.text);
+		return;
+	}
+	task_text_lines(&map, s->o.arena, &text);
+	for (char *save = NULL, *line = strtok_r((char *)(uintptr_t)buf_text(&text), "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		log_info("%s", line);
+}
+
 static int run_step(struct srun *s)
 {
 	struct error err = {};
@@ -140,6 +163,7 @@ static int run_step(struct srun *s)
 		s->aborting = true;
 		return command_fail(&s->o, &err, connect_exit_error());
 	}
+	tell_binding(s);
 	connect_hang_up(&s->c); /* the controller need not keep a line open while the step runs */
 	signals_watch(s);
 	pty_enter(s);

@@ -30,3 +30,8 @@ void licenses_done(struct cluster *c);
 /* What a job has on a node is marked as used, or as free again. */
 void node_take(struct cluster *c, const struct job *j, const struct node_alloc *a);
 void node_give(struct cluster *c, const struct job *j, const struct node_alloc *a);
+
+/* expect.c: fills the answer to --test-only for a job that was accepted. */
+struct submit_reply;
+void expect_job(const struct cluster *c, const struct sched_view *v, const struct job *j, struct arena *a,
+		struct submit_reply *reply);

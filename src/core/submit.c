@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/decide.h"
+#include "core/internal.h"
 #include "schema/errors.h"
 #include "sched/demand.h"
 #include "sched/features.h"
@@ -394,22 +395,14 @@ static int check_room(struct accept *a)
 	return 0;
 }
 
-static void test_only(struct accept *a, const struct partition *p)
+static void test_only(struct accept *a)
 {
-	struct fit fit = {};
-	AUTO_BUF struct buf names = {};
-	a->reply->start_time = 0;
-	if (!plan_fits_now(&a->view, &a->job.spec.request, p, a->out->arena, &fit))
+	if (a->will_wait) {
+		a->reply->job_id = a->job.id;
+		a->reply->why = arena_strdup(a->out->arena, "a limit of its partition keeps it waiting");
 		return;
-	a->reply->start_time = a->s->now;
-	char **list = ARENA_ARRAY(a->out->arena, char *, fit.count + 1);
-	for (uint32_t i = 0; i < fit.count; i++) {
-		list[i] = a->view.nodes[fit.alloc[i].node]->conf.name;
-		a->reply->cpus += bitset_count(&fit.alloc[i].cores);
 	}
-	hostlist_compress(list, fit.count, &names);
-	a->reply->node_list = arena_strdup(a->out->arena, buf_text(&names));
-	a->reply->partition = p->conf.name;
+	expect_job(a->c, &a->view, &a->job, a->out->arena, a->reply);
 }
 
 int decide_submit(const struct cluster *c, const struct submission *s, struct decision *out,
@@ -433,7 +426,7 @@ int decide_submit(const struct cluster *c, const struct submission *s, struct de
 	    (e = check_request(&a)) < 0 || (e = check_limits(&a, p)) < 0 || (e = check_possible(&a, p)) < 0)
 		return e;
 	if (s->request->test_only) {
-		test_only(&a, p);
+		test_only(&a);
 		return 0;
 	}
 	a.job.script_blob = decide_blob(c, &s->request->script, out);

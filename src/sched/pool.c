@@ -88,7 +88,8 @@ static void node_init(struct pool_node *p, const struct node *n, bool as_if_idle
 {
 	p->node = n;
 	p->up = as_if_idle ? !n->removed : node_is_up(n);
-	p->idle = as_if_idle || n->job_count == 0;
+	p->job_count = as_if_idle ? 0 : n->job_count;
+	p->idle = p->job_count == 0;
 	p->geometry = node_geometry(n);
 	p->free_cores = ARENA_ARRAY(a, uint32_t, p->geometry.sockets);
 	bitset_init_in(&p->used_cpus, n->conf.cpus, a);
@@ -201,8 +202,43 @@ void pool_take(struct pool *p, const struct node_alloc *alloc)
 	bitset_or(&n->used_cpus, &alloc->cores);
 	count_cores(n);
 	n->free_mem = n->free_mem > alloc->mem_mib ? n->free_mem - alloc->mem_mib : 0;
+	n->job_count++;
 	n->idle = false;
 	for (uint32_t i = 0; i < alloc->n_gres; i++)
 		take_gres(n, &alloc->gres[i]);
+	state_enter(p, alloc->node);
+}
+
+static void give_gres(struct pool_node *n, const struct gres_alloc *give)
+{
+	for (uint32_t g = 0; g < n->node->n_gres; g++) {
+		const struct node_gres *have = &n->node->gres[g];
+		if (!matches(have, give->name, give->type))
+			continue;
+		if (!have->used.bits) {
+			n->used_counts[g] -= give->count < n->used_counts[g] ? give->count : n->used_counts[g];
+			return;
+		}
+		for (uint32_t d = 0; d < have->used.bits; d++)
+			if (bitset_has(&give->devices, have->first + d))
+				bitset_remove(&n->used_gres[g], d);
+	}
+}
+
+void pool_give(struct pool *p, const struct node_alloc *alloc)
+{
+	struct pool_node *n = alloc->node < p->count ? &p->nodes[alloc->node] : NULL;
+	if (!n || !n->node || !n->up)
+		return;
+	state_leave(p, alloc->node);
+	bitset_minus(&n->used_cpus, &alloc->cores);
+	count_cores(n);
+	n->free_mem += alloc->mem_mib;
+	if (n->free_mem > node_memory(n->node))
+		n->free_mem = node_memory(n->node);
+	n->job_count -= n->job_count > 0;
+	n->idle = n->job_count == 0;
+	for (uint32_t i = 0; i < alloc->n_gres; i++)
+		give_gres(n, &alloc->gres[i]);
 	state_enter(p, alloc->node);
 }

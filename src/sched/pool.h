@@ -23,6 +23,7 @@ struct pool_node {
 	const struct node *node; /* NULL: no such node */
 	bool up;                 /* could run something now */
 	bool idle;               /* nothing runs there */
+	uint32_t job_count;
 	struct geometry geometry;
 	uint32_t free_cpus;
 	uint32_t *free_cores;      /* by socket */
@@ -56,6 +57,7 @@ struct pool {
 void pool_init(struct pool *p, const struct sched_view *v, bool as_if_idle, struct arena *a);
 void pool_done(struct pool *p);
 void pool_take(struct pool *p, const struct node_alloc *alloc); /* carve out one node's part */
+void pool_give(struct pool *p, const struct node_alloc *alloc); /* as if the job had ended there */
 
 uint32_t pool_find(struct pool *p, const char *name); /* UINT32_MAX: no such node */
 
