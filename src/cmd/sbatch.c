@@ -11,12 +11,15 @@
 #include "base/str.h"
 #include "client/command.h"
 #include "client/connect.h"
+#include "client/hints.h"
 #include "client/options.h"
 #include "client/script.h"
 #include "client/submit.h"
 #include "schema/errors.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int load_script(const struct options *o, struct script *ret, struct error *err)
@@ -88,6 +91,24 @@ static int wait_for_end(struct connection *c, uint32_t job_id)
 	}
 }
 
+/* One line for each mistake that shows; SLURM_HINTS=0 or -Q keeps them away. */
+static void give_hints(const struct options *o, const struct submit_request *q,
+		       const struct submit_reply *reply)
+{
+	const char *gres = options_value(o, "gres"), *choice = getenv("SLURM_HINTS");
+	const struct hint_input in = { .spec = &q->spec,
+				       .script = (const char *)q->script.data,
+				       .script_len = q->script.len,
+				       .by_gres = gres && strstr(gres, "gpu"),
+				       .default_memory = reply->default_memory };
+	const char *lines[HINTS_MOST];
+	if (str_eq(choice, "0"))
+		return;
+	uint32_t count = hints_find(&in, o->arena, lines);
+	for (uint32_t i = 0; i < count; i++)
+		log_info("hint: %s", lines[i]);
+}
+
 static int submit(struct options *o, const struct submit_request *q)
 {
 	struct connection c = {};
@@ -96,6 +117,8 @@ static int submit(struct options *o, const struct submit_request *q)
 	int code = 0, r = connect_open(&c, o->program, &err);
 	if (r == 0)
 		r = submit_send(&c, q, o->arena, &reply, &err);
+	if (r == 0)
+		give_hints(o, q, &reply);
 	if (r < 0 && o->at.test_only) {
 		fprintf(stderr, "allocation failure: %s\n", err.text);
 		code = connect_exit_error();

@@ -227,10 +227,15 @@ static int check_licenses(struct accept *a, const char *wanted)
 	return 0;
 }
 
+static bool has_memory(const struct resource_request *r)
+{
+	return r->has_mem_per_node_mib || r->has_mem_per_cpu_mib || r->has_mem_per_gpu_mib;
+}
+
 static void default_memory(struct accept *a, const struct partition *p, struct resource_request *r)
 {
 	const struct settings *set = &a->c->settings;
-	if (r->has_mem_per_node_mib || r->has_mem_per_cpu_mib || r->has_mem_per_gpu_mib)
+	if (has_memory(r))
 		return;
 	if (p->conf.has_def_mem_per_cpu_mib || (!p->conf.has_def_mem_per_node_mib && set->has_def_mem_per_cpu)) {
 		r->has_mem_per_cpu_mib = true;
@@ -425,6 +430,7 @@ int decide_submit(const struct cluster *c, const struct submission *s, struct de
 	if ((e = check_room(&a)) < 0 || (e = set_priority(&a)) < 0 || (e = read_array(&a)) < 0 ||
 	    (e = check_request(&a)) < 0 || (e = check_limits(&a, p)) < 0 || (e = check_possible(&a, p)) < 0)
 		return e;
+	reply->default_memory = has_memory(&a.job.spec.request) && !has_memory(&s->request->spec.request);
 	if (s->request->test_only) {
 		test_only(&a);
 		return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A batch script's #SBATCH lines: whatever stands in them is applied or refused with a reason and an
- * exit code; what was applied can be encoded.  The first byte chooses the command whose options are
- * meant. */
+ * exit code; what was applied can be encoded, and the rest of the script is looked through for hints.
+ * The first byte chooses the command whose options are meant. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "client/hints.h"
 #include "client/options.h"
 #include "client/options_step.h"
 #include "client/script.h"
@@ -35,6 +36,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		r = options_check(&o, &err);
 	if (r < 0)
 		assert(err.text[0] && o.exit_code);
+	const char *lines[HINTS_MOST];
+	const struct hint_input in = { &o.at.spec, s.text, s.len, true, true };
+	if (r == 0)
+		for (uint32_t i = hints_find(&in, a, lines); i-- > 0;)
+			assert(lines[i][0]);
 	record_encode(&command_options_record, &o.at, &out);
 	options_done(&o);
 	return 0;
