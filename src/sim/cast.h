@@ -34,6 +34,16 @@ struct node_player {
 	unsigned boots;
 };
 
+/* What a user wants next. */
+enum wish {
+	WISH_SUBMIT,
+	WISH_CANCEL,
+	WISH_WAIT,    /* an allocation to start */
+	WISH_STEP,    /* a step in it */
+	WISH_RELEASE, /* to give it back */
+	WISH_REQUEUE,
+};
+
 struct user_player {
 	struct cast *cast;
 	uint32_t uid;
@@ -41,9 +51,10 @@ struct user_player {
 	struct loop *loop;
 	struct conn *conn;
 	struct timer *timer;
-	uint64_t token;       /* of the submission under way; 0: none */
-	uint32_t wants_cancel; /* job to cancel next */
-	unsigned left;        /* jobs still to submit */
+	enum wish wish;
+	uint64_t token; /* of the submission or step under way; 0: none */
+	uint32_t job;   /* that the wish is about */
+	unsigned left;  /* jobs still to submit */
 };
 
 struct acked {

@@ -188,7 +188,7 @@ static bool is_settled(const struct cast *c)
 	if (!c->ctld || c->ctld->cluster.pending.count || c->ctld->cluster.active.count)
 		return false;
 	for (uint32_t i = 0; i < c->user_count; i++)
-		if (c->users[i].left || c->users[i].token || c->users[i].wants_cancel)
+		if (c->users[i].left || c->users[i].token || c->users[i].wish != WISH_SUBMIT)
 			return false;
 	return stepd_players_alive(c) == 0;
 }
@@ -198,8 +198,8 @@ static bool check_job(const struct cast *c, const struct job *j, const struct st
 {
 	if (!job_is_ended(j) || j->completing)
 		return fails(o, "a job has not ended (job, state)", j->id, (uint64_t)j->state);
-	if (j->state != JOB_STATE_COMPLETED && j->state != JOB_STATE_FAILED)
-		return true; /* cancelled, out of time, lost with its node */
+	if (!j->spec.batch || (j->state != JOB_STATE_COMPLETED && j->state != JOB_STATE_FAILED))
+		return true; /* an allocation, cancelled, out of time, lost with its node */
 	uint64_t key = hash_mix(hash_mix(((uint64_t)j->id << 32) | j->attempt, STEP_BATCH), j->alloc[0].node);
 	const struct run *r = map_get(&c->runs, key);
 	if (!r || !r->starts || !r->ended)
