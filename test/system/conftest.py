@@ -20,7 +20,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test/lib"))
-BIN = Path(os.environ.get("MUSTER_BIN", ROOT / "build/bin"))
+import wire  # noqa: E402
+
+BIN = Path(os.environ.get("MUSTER_BIN", ROOT / "build/bin")).resolve()
 SANITIZER_LOGS = os.environ.get("MUSTER_SANITIZER_LOGS")
 SLOW = 4 if SANITIZER_LOGS else 1  # a sanitizer build takes its time
 
@@ -186,6 +188,20 @@ class Cluster:
 
     def sbatch(self, *args, **kw):
         return int(self.ok("sbatch", "--parsable", *args, **kw).strip())
+
+    def submit_seconds(self, script, seconds, name):
+        """A job `name` that writes there, with a time limit in seconds, which commands round up to minutes."""
+        reply = wire.Connection.open(self.port, self.dir / "run/auth.sock").call("submit", {
+            "spec": {"name": name, "batch": True, "work_dir": str(self.work), "std_out": name, "command": "x.sh",
+                     "request": {"nodes_min": 1, "ntasks": 1}, "time_limit": seconds * 1_000_000},
+            "script": b"#!/bin/bash\n" + script.encode(), "token": time.monotonic_ns(),
+            "env": f"PATH={self.bin}:/usr/bin:/bin\0SLURM_CONF={self.conf}\0".encode()})
+        return reply[1][0]
+
+    def output(self, name):
+        """What a job has written to a file of the work directory so far."""
+        path = self.work / name
+        return path.read_text(errors="replace") if path.exists() else ""
 
     def job(self, job_id):
         """Key -> value of `scontrol -o show job`, {} when the controller does not know the job."""

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from conftest import Cluster, take_sanitizer_reports, until
-import wire
 
 
 @pytest.fixture
@@ -360,22 +359,12 @@ def test_shutdown_stops_all_daemons(up):
 DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
 
 
-def submit_seconds(cluster, script, seconds, name):
-    """A time limit of seconds, which commands round up to minutes."""
-    reply = wire.Connection.open(cluster.port, cluster.dir / "run/auth.sock").call("submit", {
-        "spec": {"name": name, "batch": True, "work_dir": str(cluster.work), "std_out": name, "command": "x.sh",
-                 "request": {"nodes_min": 1, "ntasks": 1}, "time_limit": seconds * 1_000_000},
-        "script": b"#!/bin/bash\n" + script.encode(), "token": time.monotonic_ns(),
-        "env": f"PATH={cluster.bin}:/usr/bin:/bin\0SLURM_CONF={cluster.conf}\0".encode()})
-    return reply[1][0]
-
-
 def test_time_limit_and_kill_wait(up):
     add(up, "KillWait=1")
     up.ok("scontrol", "reconfigure")
-    polite = submit_seconds(up, "trap 'echo on TERM; exit 7' TERM; sleep 1000 & wait", 1, "polite")
-    stubborn = submit_seconds(up, "trap '' TERM; echo started; while :; do sleep 0.1; done", 1, "stubborn")
-    stepped = submit_seconds(up, "srun sleep 1000", 1, "stepped")
+    polite = up.submit_seconds("trap 'echo on TERM; exit 7' TERM; sleep 1000 & wait", 1, "polite")
+    stubborn = up.submit_seconds("trap '' TERM; echo started; while :; do sleep 0.1; done", 1, "stubborn")
+    stepped = up.submit_seconds("srun sleep 1000", 1, "stepped")
     for job_id in (polite, stubborn, stepped):
         job = up.wait_done(job_id)
         assert job["JobState"] == "TIMEOUT" and job["Reason"] == "TimeLimit", job

@@ -121,12 +121,17 @@ def test_what_is_not_built_is_refused_by_name(quiet):
 
 
 def test_time_limit(quiet):
-    """The smallest limit is a minute; the simulator has the rest."""
-    job_id = quiet.sbatch("-t", "0:01", "-o", "limit.out", "--wrap", "sleep 1000")
+    """The smallest limit that commands know is a minute: the job gets a second more and then a minute less."""
+    rounded = quiet.sbatch("-H", "-t", "0:01", "-o", "/dev/null", "--wrap", "true")
+    assert quiet.job(rounded)["TimeLimit"] == "00:01:00"
+    job_id = quiet.submit_seconds("echo started; sleep 1000", 61, "limit.out")
     quiet.wait_state(job_id, "RUNNING")
-    assert quiet.job(job_id)["TimeLimit"] == "00:01:00"
-    assert quiet.wait_done(job_id, timeout=80)["JobState"] == "TIMEOUT"
-    assert "DUE TO TIME LIMIT" in (quiet.work / "limit.out").read_text()
+    until(lambda: "started" in quiet.output("limit.out"), what="the job's first word")
+    assert quiet.job(job_id)["TimeLimit"] == "00:01:01"
+    quiet.ok("scontrol", "update", f"jobid={job_id}", "timelimit=-1")
+    assert quiet.wait_done(job_id)["JobState"] == "TIMEOUT"
+    until(lambda: not quiet.ok("squeue", "-h", "-t", "R,CG").strip(), what="the job to be gone")
+    assert "DUE TO TIME LIMIT" in quiet.output("limit.out")
 
 
 def test_many_jobs(quiet):

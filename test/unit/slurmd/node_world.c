@@ -499,9 +499,12 @@ int world_teardown(void **state)
 		world_wait(w, steps_are_over, "the end of all steps");
 		world_kill_slurmd(w, SIGTERM);
 	}
-	/* Steps that a failed test left running. */
+	/* Steps that a failed test left running; the path tells them from those of a test beside. */
 	process_signal_marked(
-		(const char *[]) { "SLURM_CLUSTER_NAME=t", "SLURMD_NODENAME=n1", NULL }, SIGKILL);
+		(const char *[]) { arena_printf(w->arena, "SLURM_CONF=%s",
+						world_path(w, "slurm.conf")),
+				   NULL },
+		SIGKILL);
 	conn_close(w->link);
 	conn_close(w->step);
 	for (uint32_t i = 0; i < w->withheld_count; i++)
