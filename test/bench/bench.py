@@ -9,12 +9,14 @@ import json
 import os
 import platform
 import re
+import select
+import shlex
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
@@ -61,6 +63,12 @@ class Bench:
     def controller(self):
         return int((self.dir / "run/slurmctld.pid").read_text())
 
+    def kill_controller(self):
+        watch = os.pidfd_open(self.controller())
+        signal.pidfd_send_signal(watch, signal.SIGKILL)
+        select.select([watch], [], [])
+        os.close(watch)
+
     def cpu(self):
         fields = Path(f"/proc/{self.controller()}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICK
@@ -89,16 +97,12 @@ class Bench:
         return f"{r['name']:56} {number:>10} {r['unit']:8} {slurm:>6} {factor:>7}"
 
     def sbatch_many(self, total, parallel, *options):
-        def work(n):
-            for _ in range(n):
-                subprocess.run(["sbatch", "-Q", "-o", "/dev/null", *options], env=self.env, cwd=self.dir, check=True,
-                               stdout=subprocess.DEVNULL)
-        threads = [threading.Thread(target=work, args=(total // parallel,)) for _ in range(parallel)]
+        """Shells that call sbatch one time after the other, `parallel` of them at once."""
+        loop = f"for i in $(seq {total // parallel}); do sbatch -Q -o /dev/null {shlex.join(options)} >/dev/null || exit 1; done"
         start = time.monotonic()
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        shells = [subprocess.Popen(["bash", "-c", loop], env=self.env, cwd=self.dir) for _ in range(parallel)]
+        if any(s.wait() for s in shells):
+            sys.exit("bench: sbatch failed")
         return (total // parallel) * parallel / (time.monotonic() - start)
 
     def submissions(self):
@@ -167,11 +171,36 @@ class Bench:
             self.row(f"squeue -j one of {total} pending jobs", self.timed("squeue", "-h", "-j", total // 2), "ms")
         self.row("submissions over one connection (no process start)", rate, "jobs/s")
         self.row("controller memory for each pending job", (self.memory() - empty) / filled, "bytes")
-        os.kill(self.controller(), 9)
+        self.kill_controller()
         start = time.monotonic()
         self.muster("up")
         self.run("squeue", "-h", "-j", "1")
         self.row(f"restart after kill -9 with {filled} jobs, to the first answer", (time.monotonic() - start) * 1000, "ms")
+
+    # --- without a cluster ---
+
+    def placement(self):
+        """Finding nodes for one job: half of the nodes busy, a tree of three levels (test/bench/placement.c)."""
+        out = self.tool("bench-placement", "10000", "100000")
+        for line in out.splitlines():
+            nodes, what, value, _ = line.split("\t")
+            self.row(f"placing {what} among {int(nodes):,} nodes" if "pool" not in what else
+                     f"preparing a pass over {int(nodes):,} nodes", float(value), "us")
+
+    def fragmentation(self):
+        """GPUs nobody can use when the first request fails, on a public trace (test/bench/fragmentation.c)."""
+        traces = ROOT.parent / "shared/traces"
+        files = [traces / "openb_node_list_gpu_node.csv", traces / "openb_pod_list_default.csv"]
+        if not all(f.exists() for f in files):
+            print("  (fragmentation skipped: the openb traces are not in ../shared/traces)")
+            return
+        for line in self.tool("bench-fragmentation", *files, str(self.count(10))).splitlines():
+            policy, left = line.split("\t")
+            self.row(f"GPUs left of 6,212 at the first failure, {policy}", float(left), "GPUs")
+
+    def tool(self, name, *args):
+        path = BIN.parent / "test/bench" / name
+        return subprocess.run([str(path), *map(str, args)], check=True, capture_output=True, text=True).stdout
 
 
 def conditions():
@@ -184,7 +213,7 @@ def conditions():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--json")
-    parser.add_argument("--only", help="submissions, throughput, steps or queue")
+    parser.add_argument("--only", help="submissions, throughput, steps, queue, placement or fragmentation")
     parser.add_argument("--scale", type=float, default=1.0)
     args = parser.parse_args()
     bench = Bench(args.scale)
@@ -199,6 +228,9 @@ def main():
             group()
         finally:
             bench.stop()
+    for group in (bench.placement, bench.fragmentation):
+        if not args.only or args.only == group.__name__:
+            group()
     if args.json:
         Path(args.json).write_text(json.dumps({"conditions": where, "rows": bench.rows}, indent=1) + "\n")
         print(f"muster: also in {args.json}")
