@@ -346,6 +346,30 @@ static bool is_first_of_kind(const struct node_alloc *alloc, const struct gres_a
 				return &alloc[i].gres[k] == g;
 }
 
+/* The devices of one kind on a node, which may be several lines of its gres.conf. */
+static void print_index(const struct node_alloc *here, const struct gres_alloc *like, struct buf *out)
+{
+	AUTO_ARENA struct arena *a = arena_new();
+	struct bitset all = {};
+	uint32_t bits = 0;
+	for (uint32_t k = 0; k < here->n_gres; k++)
+		if (is_same_kind(&here->gres[k], like) && here->gres[k].devices.bits > bits)
+			bits = here->gres[k].devices.bits;
+	bitset_init_in(&all, bits, a);
+	for (uint32_t k = 0; k < here->n_gres; k++) {
+		const struct bitset *d = &here->gres[k].devices;
+		if (!is_same_kind(&here->gres[k], like))
+			continue;
+		for (uint32_t i = bitset_next(d, 0); i != BITSET_NONE; i = bitset_next(d, i + 1))
+			bitset_add(&all, i);
+	}
+	if (bitset_empty(&all))
+		return;
+	buf_puts(out, "(IDX:");
+	bitset_print(&all, out);
+	buf_putc(out, ')');
+}
+
 void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_index,
 		      struct buf *out)
 {
@@ -360,11 +384,8 @@ void alloc_print_gres(const struct node_alloc *alloc, uint32_t count, bool with_
 				buf_printf(out, ":%s", g->type);
 			buf_printf(out, ":%llu",
 				   (unsigned long long)total_of_kind(alloc, count, g));
-			if (with_index && !bitset_empty(&g->devices)) {
-				buf_puts(out, "(IDX:");
-				bitset_print(&g->devices, out);
-				buf_putc(out, ')');
-			}
+			if (with_index)
+				print_index(&alloc[i], g, out);
 			first = false;
 		}
 	}

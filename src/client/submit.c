@@ -177,7 +177,7 @@ static void print_map(struct connection *c, const struct options *o, const struc
 			 .ntasks = reply->ntasks,
 			 .cpus_per_task = reply->cpus_per_task,
 			 .spec = o->at.spec };
-	struct step whole = taskmap_whole(&j);
+	struct step whole = taskmap_whole(&j, o->arena);
 	struct taskmap map = { .step = &whole, .job = &j };
 	if (task_text_ask(c, reply->node_list, o->arena, &map, &err) < 0) {
 		log_error("cannot show the tasks: %s", err.text);

@@ -6,6 +6,7 @@
 #include "core/internal.h"
 #include "sched/demand.h"
 #include "sched/expect.h"
+#include "sched/licenses.h"
 #include "sched/view.h"
 #include "schema/messages.h"
 #include "text/hostlist.h"
@@ -56,8 +57,7 @@ static struct expectation find_start(const struct asking *q, const struct partit
 		p += len + (p[len] == ',');
 		if (!here)
 			continue;
-		struct expectation e = expect_start(q->v, &q->job->spec.request, here, q->ends, q->end_count,
-						    q->arena);
+		struct expectation e = expect_start(q->v, q->job, here, q->ends, q->end_count, q->arena);
 		bool sooner = e.result == EXPECT_START && (best.result != EXPECT_START || e.time < best.time);
 		if (!*ret || sooner) {
 			best = e;
@@ -106,8 +106,13 @@ void expect_job(const struct cluster *c, const struct sched_view *v, const struc
 	const struct partition *p;
 	list_ends(&q);
 	struct expectation e = find_start(&q, &p);
+	struct license_pool licenses;
+	const char *taken;
+	license_pool_init(&licenses, v, a);
 	reply->job_id = j->id;
-	if (p && e.result == EXPECT_START)
+	if (!license_pool_find(&licenses, j->spec.request.licenses, &taken))
+		reply->why = arena_strdup(a, "other jobs have the licences that it asks for");
+	else if (p && e.result == EXPECT_START)
 		tell_start(&q, &e, p, reply);
 	else if (p && e.result == EXPECT_UNLIMITED)
 		reply->why = arena_strdup(a, "jobs without a time limit hold what it needs");

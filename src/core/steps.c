@@ -238,6 +238,20 @@ static void drop_used(const struct share *s, uint32_t node, struct gres_alloc *g
 	}
 }
 
+/* What an earlier part of the same request has taken already. */
+static void drop_own(const struct node_alloc *to, struct gres_alloc *g)
+{
+	for (uint32_t k = 0; k < to->n_gres; k++) {
+		const struct gres_alloc *own = &to->gres[k];
+		if (!str_eq(own->name, g->name) || !str_eq(own->type, g->type))
+			continue;
+		if (own->devices.bits == g->devices.bits && g->devices.bits)
+			bitset_minus(&g->devices, &own->devices);
+		else if (!g->devices.bits)
+			g->count -= own->count < g->count ? own->count : g->count;
+	}
+}
+
 /* Takes `want` of the request from what the job has on the node; returns how many were missing, and
  * whether the job has enough in principle. */
 static uint64_t take_gres(const struct share *s, const struct node_alloc *from, const struct gres_request *g,
@@ -251,7 +265,8 @@ static uint64_t take_gres(const struct share *s, const struct node_alloc *from, 
 		*ret_have += have->count;
 		struct gres_alloc got = *have;
 		got.devices = bitset_dup(&have->devices, s->out->arena);
-		got.count = want < have->count ? want : have->count;
+		drop_own(to, &got);
+		got.count = want < got.count ? want : got.count;
 		if (got.devices.bits) {
 			drop_used(s, from->node, &got);
 			uint64_t keep = want;
@@ -281,17 +296,11 @@ static int gres_missing(const struct share *s, const struct gres_request *g, uin
 			 (unsigned long long)want, g->name, (unsigned long long)have);
 }
 
-static bool job_asked_for_gres(const struct job *j)
-{
-	const struct resource_request *r = &j->spec.request;
-	return r->n_gres_per_node || r->n_gres_per_job || r->n_gres_per_task;
-}
-
 /* srun(1): a step that names no generic resource gets what the job asked for; what the job has only
  * through --exclusive is not passed on. */
 static int inherit_gres(const struct share *s, const struct node_alloc *from, struct node_alloc *to)
 {
-	for (uint32_t i = 0; job_asked_for_gres(s->j) && i < from->n_gres; i++) {
+	for (uint32_t i = 0; demand_names_gres(&s->j->spec.request) && i < from->n_gres; i++) {
 		struct gres_request all = { from->gres[i].name, from->gres[i].type, from->gres[i].count };
 		uint64_t have;
 		if (take_gres(s, from, &all, all.count, to, &have))
@@ -308,7 +317,7 @@ static int share_gres(const struct share *s, uint32_t i, struct node_alloc *to)
 		return r->n_gres_per_node || r->n_gres_per_task ?
 			       gres_missing(s, r->n_gres_per_node ? r->gres_per_node : r->gres_per_task, 0, 1) :
 			       0;
-	uint32_t most = from->n_gres * (1 + r->n_gres_per_node + r->n_gres_per_task);
+	uint32_t most = from->n_gres * (from->n_gres + r->n_gres_per_node + r->n_gres_per_task);
 	to->gres = ARENA_ARRAY(s->out->arena, struct gres_alloc, most);
 	if (!r->n_gres_per_node && !r->n_gres_per_task)
 		return inherit_gres(s, from, to);

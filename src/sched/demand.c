@@ -85,6 +85,11 @@ static int limit_by_gpus(struct demand *d, struct error *err)
 	return 0;
 }
 
+bool demand_names_gres(const struct resource_request *r)
+{
+	return r->n_gres_per_node || r->n_gres_per_job || r->n_gres_per_task || r->n_gres_per_socket;
+}
+
 static bool one_thread(const struct resource_request *r)
 {
 	return str_eq(r->hint, "nomultithread") || str_eq(r->hint, "compute_bound") || str_eq(r->hint, "memory_bound");

@@ -44,3 +44,5 @@ struct demand {
 NODISCARD int demand_from(const struct resource_request *r, struct demand *ret, struct error *err);
 /* Threads of each core that tasks use: --threads-per-core and --hint; 0 is all. */
 uint32_t demand_threads(const struct resource_request *r);
+/* Is any generic resource asked for?  What a job has only through --exclusive goes to no step. */
+bool demand_names_gres(const struct resource_request *r);

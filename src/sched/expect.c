@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "sched/demand.h"
+#include "sched/plan.h"
 #include "sched/pool.h"
 #include "sched/view.h"
 
@@ -31,25 +32,28 @@ static bool fits_after(const struct looking *l, uint32_t gone, struct fit *ret)
 	return ok;
 }
 
-struct expectation expect_start(const struct sched_view *v, const struct resource_request *r,
+struct expectation expect_start(const struct sched_view *v, const struct job *j,
 				const struct partition *p, const struct expect_end *ends, uint32_t count,
 				struct arena *a)
 {
 	struct expectation e = { .result = EXPECT_NODES_DOWN };
 	struct demand d;
 	struct error err = {};
-	struct looking l = { v, &d, { .nodes = &p->nodes, .topology = view_topology(v, p), .any_switches = true },
-			     ends, a };
+	struct looking l = { v, &d, { .nodes = &p->nodes, .topology = view_topology(v, p) }, ends, a };
 	uint32_t low = 0, high = count; /* it fits after `high`, and not before `low` */
-	if (demand_from(r, &d, &err) < 0)
+	if (demand_from(&j->spec.request, &d, &err) < 0)
 		return e;
 	if (fits_after(&l, 0, &e.fit)) {
 		e.result = EXPECT_START;
 		e.time = v->now;
 		return e;
 	}
+	/* --switches gives way after a while, and not before. */
+	l.scope.any_switches = plan_switches_until(j) && !fits_after(&l, count, &e.fit);
 	if (!fits_after(&l, count, &e.fit))
 		return e;
+	if (l.scope.any_switches && fits_after(&l, 0, &e.fit))
+		high = 0;
 	while (low + 1 < high) {
 		uint32_t mid = low + (high - low) / 2;
 		struct fit fit = {};
@@ -60,9 +64,10 @@ struct expectation expect_start(const struct sched_view *v, const struct resourc
 			low = mid;
 		}
 	}
-	e.time = ends[high - 1].time;
+	e.time = high ? ends[high - 1].time : v->now;
 	e.result = e.time ? EXPECT_START : EXPECT_UNLIMITED;
-	if (e.time && e.time < v->now)
-		e.time = v->now; /* it is overdue */
+	usec_t soonest = l.scope.any_switches ? plan_switches_until(j) : v->now;
+	if (e.time && e.time < soonest)
+		e.time = soonest;
 	return e;
 }

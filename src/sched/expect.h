@@ -8,7 +8,6 @@
 #include "sched/fit.h"
 
 struct partition;
-struct resource_request;
 struct sched_view;
 
 struct expect_end {
@@ -29,6 +28,6 @@ struct expectation {
 };
 
 /* `ends`: the jobs that hold something, soonest first, those of unknown end last. */
-struct expectation expect_start(const struct sched_view *v, const struct resource_request *r,
+struct expectation expect_start(const struct sched_view *v, const struct job *j,
 				const struct partition *p, const struct expect_end *ends, uint32_t count,
 				struct arena *a);

@@ -83,8 +83,7 @@ static enum job_reason partition_refuses(const struct partition *p, const struct
 	return JOB_REASON_NONE;
 }
 
-/* When --switches will have waited long enough; 0: never. */
-static usec_t switches_until(const struct job *j)
+usec_t plan_switches_until(const struct job *j)
 {
 	const struct resource_request *r = &j->spec.request;
 	usec_t wait = r->has_switches_wait ? r->switches_wait : SWITCHES_WAIT;
@@ -93,7 +92,7 @@ static usec_t switches_until(const struct job *j)
 
 static bool waited_for_switches(const struct sched_view *v, const struct job *j)
 {
-	usec_t until = switches_until(j);
+	usec_t until = plan_switches_until(j);
 	return until && v->now >= until;
 }
 
@@ -217,7 +216,7 @@ static void walk(struct pass *s)
 		unexplained -= j->reason == JOB_REASON_NONE && unexplained > 0;
 		enum job_reason reason = consider(s, j);
 		usec_t again = reason == JOB_REASON_BEGIN_TIME ? j->spec.begin_time :
-			       reason == JOB_REASON_RESOURCES  ? switches_until(j) :
+			       reason == JOB_REASON_RESOURCES  ? plan_switches_until(j) :
 								 0;
 		if (again > v->now && (!s->next_begin || again < s->next_begin))
 			s->next_begin = again;
@@ -246,36 +245,24 @@ void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, str
 	pool_done(&s.pool);
 }
 
-static bool fits(const struct sched_view *v, const struct resource_request *r, const struct partition *p,
-		 bool as_if_idle, struct arena *a, struct fit *ret, struct buf *ret_why)
+bool plan_possible(const struct sched_view *v, const struct resource_request *r,
+		   const struct partition *p, struct buf *ret_why)
 {
-	struct demand d;
-	struct pool pool;
+	AUTO_ARENA struct arena *a = arena_new();
 	struct fit_scope scope = { .nodes = &p->nodes, .topology = view_topology(v, p), .any_switches = true };
+	struct demand d;
+	struct fit fit;
+	struct pool pool;
 	struct error err = {};
 	if (demand_from(r, &d, &err) < 0) {
 		if (ret_why)
 			buf_puts(ret_why, err.text);
 		return false;
 	}
-	pool_init(&pool, v, as_if_idle, a);
-	bool ok = fit_find(&pool, &d, &scope, a, ret) == FIT_OK;
+	pool_init(&pool, v, true, a);
+	bool ok = fit_find(&pool, &d, &scope, a, &fit) == FIT_OK;
 	if (!ok && ret_why)
 		fit_explain(&pool, &d, &scope, ret_why);
 	pool_done(&pool);
 	return ok;
-}
-
-bool plan_possible(const struct sched_view *v, const struct resource_request *r,
-		   const struct partition *p, struct buf *ret_why)
-{
-	AUTO_ARENA struct arena *a = arena_new();
-	struct fit fit;
-	return fits(v, r, p, true, a, &fit, ret_why);
-}
-
-bool plan_fits_now(const struct sched_view *v, const struct resource_request *r,
-		   const struct partition *p, struct arena *a, struct fit *ret)
-{
-	return fits(v, r, p, false, a, ret, NULL);
 }

@@ -46,6 +46,5 @@ void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, str
  * partitions are those of the job. */
 bool plan_possible(const struct sched_view *v, const struct resource_request *r,
 		   const struct partition *p, struct buf *ret_why);
-/* Would it start right now on what is free?  For --test-only. */
-bool plan_fits_now(const struct sched_view *v, const struct resource_request *r,
-		   const struct partition *p, struct arena *a, struct fit *ret);
+/* When --switches will have waited long enough; 0: never. */
+usec_t plan_switches_until(const struct job *j);

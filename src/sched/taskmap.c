@@ -43,14 +43,17 @@ struct task_place *taskmap_make(const struct taskmap *m, struct arena *a, uint32
 	return places;
 }
 
-struct step taskmap_whole(const struct job *j)
+struct step taskmap_whole(const struct job *j, struct arena *a)
 {
-	return (struct step){ .alloc = j->alloc,
-			      .n_alloc = j->n_alloc,
-			      .ntasks = j->ntasks,
-			      .cpus_per_task = j->cpus_per_task,
-			      .distribution = j->spec.distribution,
-			      .gpu_bind = j->spec.gpu_bind,
-			      .cpu_bind = j->spec.cpu_bind,
-			      .threads_per_core = demand_threads(&j->spec.request) };
+	struct step s = { .alloc = arena_dup(a, j->alloc, j->n_alloc * sizeof(*j->alloc)),
+			  .n_alloc = j->n_alloc,
+			  .ntasks = j->ntasks,
+			  .cpus_per_task = j->cpus_per_task,
+			  .distribution = j->spec.distribution,
+			  .gpu_bind = j->spec.gpu_bind,
+			  .cpu_bind = j->spec.cpu_bind,
+			  .threads_per_core = demand_threads(&j->spec.request) };
+	for (uint32_t i = 0; i < s.n_alloc && !demand_names_gres(&j->spec.request); i++)
+		s.alloc[i].n_gres = 0;
+	return s;
 }

@@ -28,4 +28,4 @@ struct taskmap {
 /* One for each task, by its number; `ret_count` of them. */
 struct task_place *taskmap_make(const struct taskmap *m, struct arena *a, uint32_t *ret_count);
 /* The step that `srun` without options makes of a job: all of it. */
-struct step taskmap_whole(const struct job *j);
+struct step taskmap_whole(const struct job *j, struct arena *a);
