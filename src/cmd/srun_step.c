@@ -78,6 +78,10 @@ static int fill_gres(const struct srun *s, struct step_request *q, struct error 
 {
 	const struct resource_request *r = &s->o.at.spec.request;
 	uint64_t per_task = count_gpus(r->gres_per_task, r->n_gres_per_task);
+	if (s->o.at.external_launcher) {
+		q->gpu_bind = (char *)"none"; /* the ranks that it starts choose for themselves */
+		return 0;
+	}
 	q->gpu_bind = s->o.at.spec.gpu_bind;
 	if (!q->gpu_bind && r->has_ntasks_per_gpu && r->ntasks_per_gpu)
 		q->gpu_bind = arena_printf(s->o.arena, "single:%u", r->ntasks_per_gpu);
@@ -85,7 +89,7 @@ static int fill_gres(const struct srun *s, struct step_request *q, struct error 
 		q->gpu_bind = arena_printf(s->o.arena, "per_task:%llu",
 					   (unsigned long long)per_task);
 	q->no_gres = s->o.at.no_gres;
-	if (s->own_job || s->o.at.external_launcher)
+	if (s->own_job)
 		return 0; /* all of the job's */
 	q->gres_per_task = r->gres_per_task;
 	q->n_gres_per_task = r->n_gres_per_task;
