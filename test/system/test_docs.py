@@ -17,7 +17,8 @@ from schemagen import Schema  # noqa: E402
 
 SHAPE = []
 PAGES = sorted((ROOT / "doc/man").glob("*.scd.in"))
-GUIDES = sorted((ROOT / "doc/guides").glob("*.md"))
+GUIDES = sorted(p for p in (ROOT / "doc/guides").glob("*.md")
+                if "```\n```text\n" not in p.read_text())  # those that show output are run by test_guides.py
 BLOCK = re.compile(r"^(?:; |<!-- )(run|file \S+)(?: -->)?\n```\w*\n(.*?)^```$", re.S | re.M)
 MARK = re.compile(r"^(?:; |<!-- )(?:run|file)\b.*$", re.M)
 
