@@ -73,73 +73,68 @@ static void serve_submit(struct ctld *s, struct request *r)
 	ctld_reply(s, r, &reply);
 }
 
-static void answer(struct ctld *s, struct request *r, int e, struct decision *d, const void *reply,
-		   const struct error *err)
+/* A request while it is being decided. */
+struct asked {
+	struct ctld *s;
+	struct request *r;
+	struct caller who;
+	usec_t now;
+	struct decision decision;
+	struct error err;
+};
+
+static struct asked ask(struct ctld *s, struct request *r)
+{
+	struct asked a = { .s = s, .r = r, .who = ctld_caller(s, r), .now = loop_now(s->loop) };
+	decision_init(&a.decision, r->arena);
+	return a;
+}
+
+/* `e` is what the decision returned: negative refuses, everything else becomes true. */
+static void answer(struct asked *a, int e, const void *reply)
 {
 	if (e < 0) {
-		decision_done(d);
-		request_fail(r, err);
+		decision_done(&a->decision);
+		request_fail(a->r, &a->err);
 		return;
 	}
-	ctld_commit(s, d);
-	ctld_reply(s, r, reply);
+	ctld_commit(a->s, &a->decision);
+	ctld_reply(a->s, a->r, reply);
 }
 
 static void serve_cancel(struct ctld *s, struct request *r)
 {
+	struct asked a = ask(s, r);
 	struct cancel_reply reply = {};
-	struct error err = {};
-	struct decision d;
-	struct caller who = ctld_caller(s, r);
-	decision_init(&d, r->arena);
-	int e = decide_cancel(&s->cluster, r->body, &who, loop_now(s->loop), &d, &reply, &err);
-	answer(s, r, e, &d, &reply, &err);
+	answer(&a, decide_cancel(&s->cluster, r->body, &a.who, a.now, &a.decision, &reply, &a.err), &reply);
 }
 
 static void serve_requeue(struct ctld *s, struct request *r)
 {
+	struct asked a = ask(s, r);
 	struct cancel_reply reply = {};
-	struct error err = {};
-	struct decision d;
-	struct caller who = ctld_caller(s, r);
-	decision_init(&d, r->arena);
-	int e = decide_requeue(&s->cluster, r->body, &who, loop_now(s->loop), &d, &reply, &err);
-	answer(s, r, e, &d, &reply, &err);
+	answer(&a, decide_requeue(&s->cluster, r->body, &a.who, a.now, &a.decision, &reply, &a.err), &reply);
 }
 
 static void serve_job_update(struct ctld *s, struct request *r)
 {
+	struct asked a = ask(s, r);
 	struct cancel_reply reply = {};
-	struct error err = {};
-	struct decision d;
-	struct caller who = ctld_caller(s, r);
-	decision_init(&d, r->arena);
-	int e = decide_job_update(&s->cluster, r->body, &who, loop_now(s->loop), &d, &reply, &err);
-	answer(s, r, e, &d, &reply, &err);
+	answer(&a, decide_job_update(&s->cluster, r->body, &a.who, a.now, &a.decision, &reply, &a.err), &reply);
 }
 
 static void serve_job_release(struct ctld *s, struct request *r)
 {
-	struct empty reply = {};
-	struct error err = {};
-	struct decision d;
-	struct caller who = ctld_caller(s, r);
-	decision_init(&d, r->arena);
-	int e = decide_release(&s->cluster, r->body, &who, loop_now(s->loop), &d, &err);
-	answer(s, r, e, &d, &reply, &err);
+	struct asked a = ask(s, r);
+	answer(&a, decide_release(&s->cluster, r->body, &a.who, a.now, &a.decision, &a.err), &(struct empty){});
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
 static void serve_node_update(struct ctld *s, struct request *r)
 {
-	struct empty reply = {};
-	struct error err = {};
-	struct decision d;
-	struct caller who = ctld_caller(s, r);
-	decision_init(&d, r->arena);
-	int e = decide_node_update(&s->cluster, r->body, &who, loop_now(s->loop), &d, &err);
-	answer(s, r, e, &d, &reply, &err);
+	struct asked a = ask(s, r);
+	answer(&a, decide_node_update(&s->cluster, r->body, &a.who, a.now, &a.decision, &a.err), &(struct empty){});
 }
 
 static void not_registered(struct request *r)
