@@ -82,12 +82,10 @@ static void tell_start(const struct asking *q, const struct expectation *e, cons
 {
 	struct demand d;
 	reply->start_time = e->time;
-	if (e->time > q->v->now)
-		reply->why = arena_strdup(q->arena, "running jobs hold what it needs until then");
-	if (q->job->eligible_time > e->time) {
-		reply->start_time = q->job->eligible_time;
+	if (e->time > q->v->now && e->time <= q->job->eligible_time)
 		reply->why = arena_strdup(q->arena, "--begin keeps it until then");
-	}
+	else if (e->time > q->v->now)
+		reply->why = arena_strdup(q->arena, "running jobs hold what it needs until then");
 	reply->node_list = name_nodes(q, &e->fit);
 	reply->partition = p->conf.name;
 	reply->alloc = e->fit.alloc;

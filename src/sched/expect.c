@@ -32,6 +32,29 @@ static bool fits_after(const struct looking *l, uint32_t gone, struct fit *ret)
 	return ok;
 }
 
+/* How many of the jobs have ended by then. */
+static uint32_t ended_by(const struct expect_end *ends, uint32_t count, usec_t time)
+{
+	uint32_t gone = 0;
+	while (gone < count && ends[gone].time && ends[gone].time <= time)
+		gone++;
+	return gone;
+}
+
+/* The fewest jobs that must have ended, above `low`, after which it does not fit; it does after `high`. */
+static uint32_t bisect(const struct looking *l, uint32_t low, uint32_t high)
+{
+	while (low + 1 < high) {
+		uint32_t mid = low + (high - low) / 2;
+		struct fit fit = {};
+		if (fits_after(l, mid, &fit))
+			high = mid;
+		else
+			low = mid;
+	}
+	return high;
+}
+
 struct expectation expect_start(const struct sched_view *v, const struct job *j,
 				const struct partition *p, const struct expect_end *ends, uint32_t count,
 				struct arena *a)
@@ -40,34 +63,29 @@ struct expectation expect_start(const struct sched_view *v, const struct job *j,
 	struct demand d;
 	struct error err = {};
 	struct looking l = { v, &d, { .nodes = &p->nodes, .topology = view_topology(v, p) }, ends, a };
-	uint32_t low = 0, high = count; /* it fits after `high`, and not before `low` */
+	usec_t first = j->eligible_time > v->now ? j->eligible_time : v->now;
+	uint32_t gone = first > v->now ? ended_by(ends, count, first) : 0;
 	if (demand_from(&j->spec.request, &d, &err) < 0)
 		return e;
-	if (fits_after(&l, 0, &e.fit)) {
-		e.result = EXPECT_START;
-		e.time = v->now;
+	if (!fits_after(&l, gone, &e.fit) && !fits_after(&l, count, &e.fit)) {
+		/* --switches gives way after a while, and not before. */
+		l.scope.any_switches = plan_switches_until(j) != 0;
+		if (!l.scope.any_switches || !fits_after(&l, count, &e.fit))
+			return e;
+		first = plan_switches_until(j);
+		gone = ended_by(ends, count, first);
+	}
+	e.result = EXPECT_START;
+	e.time = first;
+	if (fits_after(&l, gone, &e.fit))
+		return e;
+	e.time = ends[bisect(&l, gone, count) - 1].time;
+	if (!e.time) {
+		e.result = EXPECT_UNLIMITED;
 		return e;
 	}
-	/* --switches gives way after a while, and not before. */
-	l.scope.any_switches = plan_switches_until(j) && !fits_after(&l, count, &e.fit);
-	if (!fits_after(&l, count, &e.fit))
-		return e;
-	if (l.scope.any_switches && fits_after(&l, 0, &e.fit))
-		high = 0;
-	while (low + 1 < high) {
-		uint32_t mid = low + (high - low) / 2;
-		struct fit fit = {};
-		if (fits_after(&l, mid, &fit)) {
-			high = mid;
-			e.fit = fit;
-		} else {
-			low = mid;
-		}
-	}
-	e.time = high ? ends[high - 1].time : v->now;
-	e.result = e.time ? EXPECT_START : EXPECT_UNLIMITED;
-	usec_t soonest = l.scope.any_switches ? plan_switches_until(j) : v->now;
-	if (e.time && e.time < soonest)
-		e.time = soonest;
+	/* Whoever ends at the same moment makes room as well. */
+	fits_after(&l, ended_by(ends, count, e.time), &e.fit);
+	e.time = e.time < v->now ? v->now : e.time;
 	return e;
 }
