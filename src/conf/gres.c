@@ -23,12 +23,7 @@ static const char *const flag_words[] = {
 	"nvidia_uuid_env",  "amd_uuid_env",
 };
 
-bool gres_is_shared(const char *name)
-{
-	return str_eq(name, "mps") || str_eq(name, "shard");
-}
-
-static bool in_list(const char *list, const char *word)
+bool conf_has_word(const char *list, const char *word)
 {
 	size_t len = strlen(word);
 	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
@@ -39,39 +34,70 @@ static bool in_list(const char *list, const char *word)
 
 /* ---- Gres= of a node ------------------------------------------------------------------------------ */
 
-/* bandwidth:lustre:no_consume:4G counts like the rest here. */
-static char *without_no_consume(const char *text, struct arena *a)
+/* One entry; bandwidth:lustre:no_consume:4G has a word that no request has. */
+static int entry_parse(char *text, struct arena *a, struct gres_spec **ret, uint32_t *ret_count,
+		       bool *ret_no_consume, struct error *err)
 {
 	static const char word[] = ":no_consume";
-	char *copy = arena_strdup(a, text), *at;
-	while ((at = strcasestr(copy, word)))
+	char *at = strcasestr(text, word);
+	*ret_no_consume = at != NULL;
+	if (at)
 		memmove(at, at + strlen(word), strlen(at + strlen(word)) + 1);
-	return copy;
+	return gres_parse(text, a, ret, ret_count, err);
 }
 
-int gres_of_node(const char *text, struct arena *a, struct gres_spec **ret, uint32_t *ret_count,
+/* Entries of equal name and type are one. */
+static struct gres_entry *entry_of(struct gres_entry *list, uint32_t count, const struct gres_spec *s)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (str_eq(list[i].spec.name, s->name) && str_eq(list[i].spec.type, s->type))
+			return &list[i];
+	return NULL;
+}
+
+int gres_of_node(const char *text, struct arena *a, struct gres_entry **ret, uint32_t *ret_count,
 		 struct error *err)
 {
+	uint32_t most = 1;
+	for (const char *p = text; p && *p; p++)
+		most += *p == ',';
+	*ret = ARENA_ARRAY(a, struct gres_entry, most);
 	*ret_count = 0;
-	return str_empty(text) ? 0 : gres_parse(without_no_consume(text, a), a, ret, ret_count, err);
+	if (str_empty(text))
+		return 0;
+	char *rest = arena_strdup(a, text), *word;
+	while ((word = strsep(&rest, ","))) {
+		struct gres_spec *spec;
+		uint32_t count;
+		bool no_consume;
+		int r = entry_parse(word, a, &spec, &count, &no_consume, err);
+		if (r < 0)
+			return r;
+		if (!count) /* none, or none of them */
+			continue;
+		struct gres_entry *known = entry_of(*ret, *ret_count, spec);
+		if (known)
+			known->spec.count += spec->count;
+		else
+			(*ret)[(*ret_count)++] = (struct gres_entry){ *spec, no_consume };
+	}
+	return 0;
 }
 
 void gres_check_node(struct loader *ld, const char *where, const char *gres)
 {
-	struct gres_spec *specs;
+	struct gres_entry *entries;
 	uint32_t count;
 	struct error err;
-	if (gres_of_node(gres, ld->arena, &specs, &count, &err) < 0) {
+	if (gres_of_node(gres, ld->arena, &entries, &count, &err) < 0) {
 		report(ld, where, "Gres=%.100s: %s", gres, err.text);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (!in_list(ld->conf->main.gres_types, specs[i].name))
+		if (!conf_has_word(ld->conf->main.gres_types, entries[i].spec.name))
 			report(ld, where, "Gres=%.100s: %s is not in GresTypes: write GresTypes=%s%s%s", gres,
-			       specs[i].name, ld->conf->main.gres_types ? ld->conf->main.gres_types : "",
-			       ld->conf->main.gres_types ? "," : "", specs[i].name);
-	if (gres && strcasestr(gres, "no_consume"))
-		remark(ld, where, "Gres=...:no_consume: understood, has no effect yet");
+			       entries[i].spec.name, ld->conf->main.gres_types ? ld->conf->main.gres_types : "",
+			       ld->conf->main.gres_types ? "," : "", entries[i].spec.name);
 }
 
 /* ---- small languages of a line -------------------------------------------------------------------- */
@@ -179,9 +205,20 @@ static bool line_check(struct loader *ld, struct gres_conf *g)
 	}
 	if (g->flags && !flags_are_good(ld, g))
 		return false;
-	if (!in_list(ld->conf->main.gres_types, g->name))
+	if (g->flags && conf_has_word(g->flags, "one_sharing") && conf_has_word(g->flags, "all_sharing")) {
+		report(ld, g->where, "Flags=%.60s: one_sharing and all_sharing exclude each other", g->flags);
+		return false;
+	}
+	if (!conf_has_word(ld->conf->main.gres_types, g->name))
 		remark(ld, g->where, "Name=%s: has no effect, it is not in GresTypes of slurm.conf", g->name);
-	return files_count(ld, g);
+	if (!files_count(ld, g))
+		return false;
+	if (g->links && g->files > 1) {
+		report(ld, g->where, "Links=%.60s is about one device, but File names %u: give each a line of its own",
+		       g->links, g->files);
+		return false;
+	}
+	return true;
 }
 
 /* The nodes the line is about; a set of size 0 stands for all. */

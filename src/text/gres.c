@@ -30,6 +30,11 @@ struct entry {
 
 typedef VEC(struct gres_spec) spec_vec;
 
+bool gres_is_shared(const char *name)
+{
+	return str_eq(name, "mps") || str_eq(name, "shard");
+}
+
 static bool is_word(const char *s)
 {
 	if (*s == '\0')

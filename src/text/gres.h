@@ -3,6 +3,7 @@
 #pragma once
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,5 +24,7 @@ NODISCARD int gres_parse(const char *text, struct arena *a, struct gres_spec **r
 /* [type:]n[,type:n] of --gpus and its kin; every entry gets `name`. */
 NODISCARD int gres_parse_counts(const char *text, const char *name, struct arena *a,
 				struct gres_spec **ret, uint32_t *ret_count, struct error *err);
+/* Parts of a GPU (shard, mps): counted, never devices of their own. */
+bool gres_is_shared(const char *name);
 /* gpu:h100:4 behind `prefix`: "" for Gres=, "gres/" for TresPerNode= and their like. */
 void gres_print(const struct gres_spec *g, const char *prefix, struct buf *out);

@@ -21,7 +21,7 @@ static int load(const char *node_line, const char *gres, struct conf **ret, stru
 	return test_load(files, ret, err);
 }
 
-/* name:type:count@first(files)[cpus]{links} for each entry of node n1, or the error. */
+/* name:type:count@first(files)[cpus]{links}/parts of GPUs/flags for each entry of node n1, or the error. */
 static void print_gres(const struct conf *c, struct buf *out)
 {
 	AUTO_ARENA struct arena *a = arena_new();
@@ -42,8 +42,12 @@ static void print_gres(const struct conf *c, struct buf *out)
 			bitset_print(&g[i].cores, out);
 			buf_putc(out, ']');
 		}
-		if (g[i].links)
-			buf_printf(out, "{%s}", g[i].links);
+		for (uint32_t k = 0; k < g[i].n_links_to; k++)
+			buf_printf(out, "%s%u%s", k ? "," : "{", g[i].links_to[k], k + 1 == g[i].n_links_to ? "}" : "");
+		for (uint32_t k = 0; k < g[i].n_each; k++)
+			buf_printf(out, "%s%u%s", k ? "," : "/", g[i].each[k], k + 1 == g[i].n_each ? "/" : "");
+		buf_printf(out, "%s%s%s", g[i].no_consume ? "!" : "", g[i].one_sharing ? "one" : "",
+			   g[i].is_explicit ? "explicit" : "");
 	}
 }
 
@@ -63,16 +67,41 @@ static const struct {
 	{ NODE "Gres=gpu:8", "Name=gpu Type=a100 File=/dev/nvidia[0-7]", "gpu:a100:8@0(/dev/nvidia[0-7])" },
 	{ NODE "Gres=gpu:h100:2,gpu:a100:2",
 	  "Name=gpu Type=a100 File=/dev/nvidia[0-1] Cores=0-3\nName=gpu Type=h100 File=/dev/nvidia[2-3] "
-	  "Cores=4-7 Links=-1,4",
-	  "gpu:h100:2@2(/dev/nvidia[2-3])[4-7]{-1,4} gpu:a100:2@0(/dev/nvidia[0-1])[0-3]" },
+	  "Cores=4-7",
+	  "gpu:h100:2@2(/dev/nvidia[2-3])[4-7] gpu:a100:2@0(/dev/nvidia[0-1])[0-3]" },
 	{ NODE "Gres=gpu:a:2,gpu:b:1", "Name=gpu File=/dev/nvidia[0-3]",
 	  "gpu:a:2@0(/dev/nvidia[0-1]) gpu:b:1@2(/dev/nvidia2)" },
 	{ NODE "Gres=gpu:2", "Name=gpu File=/dev/nvidia0\nName=gpu File=/dev/nvidia1",
-	  "gpu::1@0(/dev/nvidia0) gpu::1@1(/dev/nvidia1)" },
+	  "gpu::2@0(/dev/nvidia[0-1])" },
 	{ NODE "Gres=gpu:2", "Name=gpu Count=2", "gpu::2@0" },
 	{ NODE "Gres=gpu:2,shard:64,mps:200", "Name=gpu File=/dev/nvidia[0-1]\nName=shard Count=64\n"
-	  "Name=mps Count=100 File=/dev/nvidia0", "gpu::2@0(/dev/nvidia[0-1]) shard::64@0 mps::200@0" },
-	{ NODE "Gres=nic:fast:no_consume:4G", "", "nic:fast:4294967296@0" },
+	  "Name=mps Count=150 File=/dev/nvidia0\nName=mps Count=50 File=/dev/nvidia1",
+	  "gpu::2@0(/dev/nvidia[0-1]) shard::64@0/32,32/ mps::200@0/150,50/one" },
+	{ NODE "Gres=gpu:h100:4,shard:10", "", "gpu:h100:4@0 shard:h100:10@0/3,3,2,2/" },
+	{ NODE "Gres=shard:h100:2,gpu:a100:1,gpu:h100:2,shard:a100:3", "",
+	  "gpu:a100:1@0 gpu:h100:2@1 shard:h100:2@1/1,1/ shard:a100:3@0/3/" },
+	{ NODE "Gres=gpu:a100:1,gpu:h100:2,shard:9", "",
+	  "gpu:a100:1@0 gpu:h100:2@1 shard:a100:3@0/3/ shard:h100:6@1/3,3/" },
+	{ NODE "Gres=gpu:2,mps:100", "Name=mps Count=100 Flags=all_sharing", "gpu::2@0 mps::100@0/50,50/" },
+	{ NODE "Gres=gpu:2,shard:5", "Name=gpu File=/dev/nvidia[0-1]\nName=shard Count=5 File=/dev/nvidia1 "
+	  "Flags=one_sharing", "gpu::2@0(/dev/nvidia[0-1]) shard::5@0/0,5/one" },
+	{ NODE "Gres=gpu:4", "Name=gpu File=/dev/nvidia0 Cores=0-3 Links=-1,4,0,0\n"
+	  "Name=gpu File=/dev/nvidia1 Cores=0-3 Links=4,-1,0,0\n"
+	  "Name=gpu File=/dev/nvidia2 Cores=4-7 Links=0,0,-1,4\nName=gpu File=/dev/nvidia3 Cores=4-7 Links=0,0,4,-1",
+	  "gpu::2@0(/dev/nvidia[0-1])[0-3]{0,4,0,0,4,0,0,0} gpu::2@2(/dev/nvidia[2-3])[4-7]{0,0,0,4,0,0,4,0}" },
+	{ NODE "Gres=nic:fast:no_consume:4G", "", "nic:fast:4294967296@0!" },
+	{ NODE "Gres=nic:4", "Name=nic File=/dev/nic[0-3] Flags=CountOnly,explicit", "nic::4@0explicit" },
+	{ NODE "Gres=nic:2,nic:2", "", "nic::4@0" },
+	{ NODE "Gres=nic:4", "Name=nic Count=2 Cores=0-3\nName=nic Count=2 Cores=4-7", "nic::4@0" },
+	{ NODE "Gres=shard:8", "", "!node n1: Gres=shard:8, but the node has no such GPUs to share (0)" },
+	{ NODE "Gres=gpu:a100:1,shard:h100:8", "",
+	  "!node n1: Gres=shard:h100:8, but the node has no such GPUs to share (0)" },
+	{ NODE "Gres=gpu:1,shard:8", "Name=gpu File=/dev/nvidia0\nName=shard Count=4 File=/dev/nvidia0",
+	  "!node n1: Gres=shard:8, but gres.conf gives its GPUs another number of parts (4)" },
+	{ NODE "Gres=gpu:1,shard:8", "Name=gpu File=/dev/nvidia0\nName=shard Count=8 File=/dev/nvidia1",
+	  "!gres.conf:2: File=/dev/nvidia1: node n1 has no GPU with this file" },
+	{ NODE "Gres=gpu:a:1,shard:8,shard:a:2", "",
+	  "!node n1: Gres=shard:a:2, but another entry shares the same GPUs, from number (0)" },
 	{ NODE "ThreadsPerCore=2 Gres=gpu:1", "Name=gpu File=/dev/nvidia0 Cores=1-2,4",
 	  "gpu::1@0(/dev/nvidia0)[2-5,8-9]" },
 	{ NODE "Gres=gpu:1", "NodeName=n1 Name=gpu MultipleFiles=/dev/nvidia0,/dev/cap[1-2]",
@@ -116,6 +145,10 @@ static const struct {
 	{ "Name=gpu Cores=1,", "gres.conf:1: Cores=1,: not a list of cores: write 0-7,16-23" },
 	{ "Name=gpu Links=-1,-2", "gres.conf:1: Links=-1,-2: not a list of links: write -1,16,16,16" },
 	{ "Name=gpu Flags=CountOnyl", "gres.conf:1: Flags=CountOnyl: unknown flag, did you mean CountOnly?" },
+	{ "Name=gpu File=/dev/nvidia[0-1] Links=-1,4", "gres.conf:1: Links=-1,4 is about one device, but File "
+	  "names 2: give each a line of its own" },
+	{ "Name=mps Flags=one_sharing,all_sharing",
+	  "gres.conf:1: Flags=one_sharing,all_sharing: one_sharing and all_sharing exclude each other" },
 	{ "AutoDetect=nvlm",
 	  "gres.conf:1: AutoDetect=nvlm: not known: write off, nvml, nvidia, rsmi, oneapi, nrt or full" },
 };
@@ -137,12 +170,12 @@ static void test_notes(void **state)
 	(void)state;
 	AUTO_CONF struct conf *c = NULL;
 	struct error err = {};
-	assert_int_equal(load(NODE, "AutoDetect=nvml\nNodeName=x1 Name=gpu\nName=fpga Flags=CountOnly\n", &c, &err),
+	assert_int_equal(load(NODE, "AutoDetect=nvml\nNodeName=x1 Name=gpu\nName=fpga Flags=opencl_env\n", &c, &err),
 			 0);
 	assert_int_equal(c->note_count, 4);
 	assert_string_equal(c->notes[0].text, "AutoDetect=nvml: understood, has no effect yet");
 	assert_string_equal(c->notes[1].text, "NodeName=x1: a node that is not configured, x1 among them");
-	assert_string_equal(c->notes[2].text, "Flags: understood, has no effect yet");
+	assert_string_equal(c->notes[2].text, "Flags=opencl_env: understood, has no effect yet");
 	assert_string_equal(c->notes[3].where, "gres.conf:3");
 	assert_string_equal(c->notes[3].text, "Name=fpga: has no effect, it is not in GresTypes of slurm.conf");
 }
