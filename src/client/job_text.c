@@ -15,6 +15,7 @@
 #include "text/filename.h"
 #include "text/idset.h"
 #include "text/size.h"
+#include "sched/devices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,19 +245,13 @@ static void total_requests(struct gres_totals *all, const struct gres_request *g
 	}
 }
 
-static uint64_t devices_in(const struct gres_alloc *g)
-{
-	uint64_t devices = bitset_count(&g->devices);
-	return devices ? devices : g->count;
-}
-
 static void total_allocs(struct gres_totals *t, const struct node_alloc *alloc, uint32_t count,
 			 uint64_t *mem)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		*mem += alloc[i].mem_mib;
 		for (uint32_t k = 0; k < alloc[i].n_gres; k++)
-			*total_of(t, alloc[i].gres[k].name) += devices_in(&alloc[i].gres[k]);
+			*total_of(t, alloc[i].gres[k].name) += gres_alloc_count(&alloc[i].gres[k]);
 	}
 }
 
@@ -334,7 +329,7 @@ static uint64_t total_of_kind(const struct node_alloc *alloc, uint32_t count,
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < alloc[i].n_gres; k++)
 			if (is_same_kind(&alloc[i].gres[k], like))
-				total += devices_in(&alloc[i].gres[k]);
+				total += gres_alloc_count(&alloc[i].gres[k]);
 	return total;
 }
 

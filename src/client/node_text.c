@@ -98,6 +98,25 @@ void node_print_gres(const struct node *n, struct buf *out)
 	}
 }
 
+/* (4/8,0/8): parts in use of each GPU, and how many it has. */
+static void put_parts(const struct node *n, const struct node_gres *kind, struct buf *out)
+{
+	const char *joint = "(";
+	for (uint32_t i = 0; i < n->n_gres; i++) {
+		const struct node_gres *g = &n->gres[i];
+		for (uint32_t d = 0; is_same(g, kind) && d < g->n_each; d++, joint = ",")
+			buf_printf(out, "%s%u/%u", joint, d < g->n_each_used ? g->each_used[d] : 0,
+				   g->each[d]);
+	}
+	buf_putc(out, ')');
+}
+
+/* What is only counted has no indexes. */
+static bool has_devices(const struct node_gres *g)
+{
+	return g->used.bits || str_eq(g->name, "gpu");
+}
+
 void node_print_gres_used(const struct node *n, struct buf *out)
 {
 	for (uint32_t i = 0; i < n->n_gres; i++) {
@@ -105,13 +124,14 @@ void node_print_gres_used(const struct node *n, struct buf *out)
 			continue;
 		struct gres_sum s = sum_of_kind(n, &n->gres[i]);
 		put_kind(&n->gres[i], s.used, out);
-		if (s.used == 0)
-			buf_puts(out, "(IDX:N/A)");
+		if (n->gres[i].n_each)
+			put_parts(n, &n->gres[i], out);
 		else if (!bitset_empty(&s.devices)) {
 			buf_puts(out, "(IDX:");
 			bitset_print(&s.devices, out);
 			buf_putc(out, ')');
-		}
+		} else if (s.used == 0 && has_devices(&n->gres[i]))
+			buf_puts(out, "(IDX:N/A)");
 		bitset_done(&s.devices);
 	}
 }

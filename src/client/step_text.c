@@ -7,6 +7,7 @@
 #include "client/columns_job.h"
 #include "client/job_text.h"
 #include "sched/layout.h"
+#include "sched/devices.h"
 
 const char *step_word(unsigned id)
 {
@@ -52,9 +53,8 @@ void step_print_tres_per_node(const struct job_step *s, struct buf *out)
 		return;
 	const struct node_alloc *first = &s->step->alloc[0];
 	for (uint32_t i = 0; i < first->n_gres; i++) {
-		uint64_t count = bitset_count(&first->gres[i].devices);
 		buf_printf(out, "%sgres/%s:%llu", i ? "," : "", first->gres[i].name,
-			   (unsigned long long)(count ? count : first->gres[i].count));
+			   (unsigned long long)gres_alloc_count(&first->gres[i]));
 	}
 }
 

@@ -39,25 +39,6 @@ static void drop_alloc(struct node_alloc **list, uint32_t *count)
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-static void mark_gres(struct node *n, const struct gres_alloc *g, bool take)
-{
-	for (uint32_t i = 0; i < n->n_gres; i++) {
-		struct node_gres *have = &n->gres[i];
-		if (!str_eq(have->name, g->name) || !str_eq(have->type, g->type))
-			continue;
-		if (!have->used.bits) {
-			have->used_count = take ? have->used_count + g->count : have->used_count - g->count;
-			return;
-		}
-		for (uint32_t d = 0; d < have->used.bits; d++) {
-			if (!bitset_has(&g->devices, have->first + d))
-				continue;
-			assert(bitset_has(&have->used, d) != take);
-			take ? bitset_add(&have->used, d) : bitset_remove(&have->used, d);
-		}
-	}
-}
-
 static void mark_cores(struct node *n, const struct bitset *cores, bool take)
 {
 	for (uint32_t i = bitset_next(cores, 0); i != BITSET_NONE; i = bitset_next(cores, i + 1)) {
@@ -76,7 +57,7 @@ void node_take(struct cluster *c, const struct job *j, const struct node_alloc *
 	n->job_count++;
 	n->last_busy = j->start_time > n->last_busy ? j->start_time : n->last_busy;
 	for (uint32_t i = 0; i < a->n_gres; i++)
-		mark_gres(n, &a->gres[i], true);
+		gres_mark(n, &a->gres[i], true);
 	if (j->spec.request.exclusive == EXCLUSIVE_KIND_NODE)
 		n->exclusive_job = j->id;
 }
@@ -88,7 +69,7 @@ void node_give(struct cluster *c, const struct job *j, const struct node_alloc *
 	n->used_mem_mib -= a->mem_mib;
 	n->job_count--;
 	for (uint32_t i = 0; i < a->n_gres; i++)
-		mark_gres(n, &a->gres[i], false);
+		gres_mark(n, &a->gres[i], false);
 	if (n->exclusive_job == j->id)
 		n->exclusive_job = 0;
 }
@@ -100,8 +81,13 @@ static void node_gres_set(struct node *n, const struct node_configured *ev)
 	free(n->gres);
 	n->gres = ev->n_gres ? mem_alloc(ev->n_gres * sizeof(*n->gres)) : NULL;
 	n->n_gres = ev->n_gres;
-	for (uint32_t i = 0; i < ev->n_gres; i++)
-		record_copy(&node_gres_record, &n->gres[i], &ev->gres[i], NULL);
+	for (uint32_t i = 0; i < ev->n_gres; i++) {
+		struct node_gres *g = &n->gres[i];
+		record_copy(&node_gres_record, g, &ev->gres[i], NULL);
+		free(g->each_used);
+		g->each_used = g->n_each ? mem_alloc(g->n_each * sizeof(*g->each_used)) : NULL;
+		g->n_each_used = g->n_each;
+	}
 }
 
 /* A changed node loses its marks; what the jobs there hold is marked again. */
@@ -135,6 +121,7 @@ static void node_reshape(struct node *n)
 		struct node_gres g = n->gres[i];
 		g.used = (struct bitset){ .bits = g.used.bits };
 		g.used_count = 0;
+		g.n_each_used = 0;
 		g.files = NULL;
 		uint64_t zero[16] = {};
 		g.used.words = zero;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must hold after every event:
  *
- *   C1  no CPU and no device of a node belongs to two jobs, and what a node counts as used (CPUs,
- *       memory, devices, jobs) is exactly the sum over the jobs that hold it;
+ *   C1  no CPU and no device of a node belongs to two jobs, no GPU has more parts given out than it
+ *       has, none is given out whole and in parts or in parts of two resources, and what a node
+ *       counts as used (CPUs, memory, devices, parts, jobs) is exactly the sum over the jobs that
+ *       hold it;
  *   C2  a job is in exactly the indexes that its state asks for, and the queue is sorted;
  *   C3  a job that runs has nodes, one that waits has none, one that is over holds none;
  *   C4  a step lives inside its job's nodes, CPUs and devices;
@@ -31,12 +33,15 @@ static void broken(const char *what, const char *noun, uint32_t id)
 	abort();
 }
 
+enum { SHARED_MAX = 1024 }; /* GPUs of one node */
+
 struct tally {
 	struct bitset cpus;
 	uint64_t mem;
 	uint32_t jobs, completing;
 	struct bitset *gres;
 	uint64_t *counts;
+	uint64_t **parts;
 };
 
 static void tally_gres(struct tally *t, const struct node *n, const struct gres_alloc *g)
@@ -45,10 +50,16 @@ static void tally_gres(struct tally *t, const struct node *n, const struct gres_
 		const struct node_gres *have = &n->gres[i];
 		if (!str_eq(have->name, g->name) || !str_eq(have->type, g->type))
 			continue;
-		if (!have->used.bits) {
-			t->counts[i] += g->count;
-			CHECK(t->counts[i] <= have->count, "node", n->index);
+		if (have->no_consume)
+			continue;
+		for (uint32_t d = 0; d < have->n_each; d++) {
+			uint64_t parts = bitset_has(&g->devices, have->first + d) ? g->count : 0;
+			t->parts[i][d] += parts;
+			t->counts[i] += parts;
 		}
+		if (!have->used.bits && !have->n_each)
+			t->counts[i] += g->count;
+		CHECK(t->counts[i] <= have->count, "node", n->index);
 		for (uint32_t d = 0; d < have->used.bits; d++) {
 			if (!bitset_has(&g->devices, have->first + d))
 				continue;
@@ -79,6 +90,28 @@ static void tally_job(struct tally *tallies, const struct cluster *c, const stru
 	}
 }
 
+/* Each GPU is whole, or given out whole, or in parts of one resource, never more than it has. */
+static void check_parts(const struct node *n, const struct tally *t)
+{
+	const char *by[SHARED_MAX] = {};
+	for (uint32_t g = 0; g < n->n_gres; g++) {
+		const struct node_gres *have = &n->gres[g];
+		bool is_gpu = str_eq(have->name, "gpu");
+		CHECK(have->n_each_used == have->n_each, "node", n->index);
+		for (uint32_t d = 0; d < (is_gpu ? have->used.bits : have->n_each); d++) {
+			uint32_t gpu = have->first + d;
+			if (is_gpu ? !bitset_has(&t->gres[g], d) : !t->parts[g][d])
+				continue;
+			CHECK(gpu < SHARED_MAX && !by[gpu], "node", n->index);
+			by[gpu] = have->name;
+		}
+		for (uint32_t d = 0; d < have->n_each; d++) {
+			CHECK(t->parts[g][d] <= have->each[d], "node", n->index);
+			CHECK(t->parts[g][d] == have->each_used[d], "node", n->index);
+		}
+	}
+}
+
 static void check_nodes(const struct cluster *c)
 {
 	struct tally *tallies = mem_alloc((c->nodes.count + 1) * sizeof(*tallies));
@@ -89,8 +122,11 @@ static void check_nodes(const struct cluster *c)
 		bitset_init(&tallies[i].cpus, n->conf.cpus);
 		tallies[i].gres = mem_alloc((n->n_gres + 1) * sizeof(struct bitset));
 		tallies[i].counts = mem_alloc((n->n_gres + 1) * sizeof(uint64_t));
-		for (uint32_t g = 0; g < n->n_gres; g++)
+		tallies[i].parts = mem_alloc((n->n_gres + 1) * sizeof(uint64_t *));
+		for (uint32_t g = 0; g < n->n_gres; g++) {
 			bitset_init(&tallies[i].gres[g], n->gres[g].used.bits);
+			tallies[i].parts[g] = mem_alloc((n->gres[g].n_each + 1) * sizeof(uint64_t));
+		}
 	}
 	const struct job_entry *e;
 	for (size_t i = 0; (e = map_next(&c->active, &i));)
@@ -104,16 +140,30 @@ static void check_nodes(const struct cluster *c)
 		CHECK(n->used_mem_mib == tallies[i].mem, "node", n->index);
 		CHECK(n->job_count == tallies[i].jobs, "node", n->index);
 		CHECK(n->completing_count == tallies[i].completing, "node", n->index);
+		check_parts(n, &tallies[i]);
 		for (uint32_t g = 0; g < n->n_gres; g++) {
 			CHECK(bitset_equal(&n->gres[g].used, &tallies[i].gres[g]), "node", n->index);
 			CHECK(n->gres[g].used_count == tallies[i].counts[g], "node", n->index);
 			bitset_done(&tallies[i].gres[g]);
+			free(tallies[i].parts[g]);
 		}
 		free(tallies[i].gres);
+		free(tallies[i].parts);
 		free(tallies[i].counts);
 		bitset_done(&tallies[i].cpus);
 	}
 	free(tallies);
+}
+
+static bool is_part_of(const struct node_alloc *all, const struct gres_alloc *g)
+{
+	for (uint32_t i = 0; i < all->n_gres; i++) {
+		const struct gres_alloc *of = &all->gres[i];
+		if (str_eq(of->name, g->name) && str_eq(of->type, g->type) && g->count <= of->count &&
+		    of->devices.bits == g->devices.bits && bitset_contains(&of->devices, &g->devices))
+			return true;
+	}
+	return false;
 }
 
 static void check_step(const struct job *j, const struct step *s)
@@ -123,6 +173,8 @@ static void check_step(const struct job *j, const struct step *s)
 		int at = alloc_position(j->alloc, j->n_alloc, s->alloc[i].node);
 		CHECK(at >= 0, "job", j->id);
 		CHECK(bitset_contains(&j->alloc[at].cores, &s->alloc[i].cores), "job", j->id);
+		for (uint32_t g = 0; g < s->alloc[i].n_gres; g++)
+			CHECK(is_part_of(&j->alloc[at], &s->alloc[i].gres[g]), "job", j->id);
 	}
 }
 

@@ -18,6 +18,8 @@ static bool gres_same(const struct node *n, const struct configured_node *want)
 		struct node_gres have = n->gres[i], wish = want->gres[i];
 		have.used = wish.used; /* what is in use is not configuration */
 		have.used_count = wish.used_count;
+		have.each_used = wish.each_used;
+		have.n_each_used = wish.n_each_used;
 		if (!record_equal(&node_gres_record, &have, &wish) ||
 		    n->gres[i].used.bits != want->gres[i].used.bits)
 			return false;

@@ -27,6 +27,10 @@ void licenses_mark(struct cluster *c, const struct job *j, bool take);
 const struct license *licenses_look(const struct cluster *c, struct arena *a);
 void licenses_done(struct cluster *c);
 
+/* gres.c: are these free on the node, and mark them as used or as free again. */
+bool gres_is_free(const struct node *n, const struct gres_alloc *g);
+void gres_mark(struct node *n, const struct gres_alloc *g, bool take);
+
 /* What a job has on a node is marked as used, or as free again. */
 void node_take(struct cluster *c, const struct job *j, const struct node_alloc *a);
 void node_give(struct cluster *c, const struct job *j, const struct node_alloc *a);

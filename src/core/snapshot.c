@@ -21,7 +21,9 @@ static void emit_node(const struct emitter *e, const struct node *n)
 	for (uint32_t i = 0; i < n->n_gres; i++) {
 		struct node_gres *g = &ev.node_configured.gres[i];
 		*g = n->gres[i];
-		g->used_count = 0; /* follows from the jobs */
+		g->used_count = 0; /* follows from the jobs, as do the next ones */
+		g->each_used = NULL;
+		g->n_each_used = 0;
 		bitset_init_in(&g->used, n->gres[i].used.bits, a);
 	}
 	e->emit(e->arg, &ev);

@@ -5,27 +5,13 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "core/decide.h"
+#include "core/internal.h"
 #include "sched/layout.h"
 #include "sched/plan.h"
 #include "sched/pool.h"
 #include "text/hostlist.h"
 
 #include <errno.h>
-
-static bool gres_free(const struct node *n, const struct gres_alloc *g)
-{
-	for (uint32_t i = 0; i < n->n_gres; i++) {
-		const struct node_gres *have = &n->gres[i];
-		if (!str_eq(have->name, g->name) || !str_eq(have->type, g->type))
-			continue;
-		if (!have->used.bits && have->used_count + g->count > have->count)
-			return false;
-		for (uint32_t d = 0; d < have->used.bits; d++)
-			if (bitset_has(&g->devices, have->first + d) && bitset_has(&have->used, d))
-				return false;
-	}
-	return true;
-}
 
 static bool still_free(const struct cluster *c, const struct job *j, const struct node_alloc *a)
 {
@@ -37,7 +23,7 @@ static bool still_free(const struct cluster *c, const struct job *j, const struc
 	if (bitset_intersects(&n->used_cores, &a->cores) || n->used_mem_mib + a->mem_mib > node_memory(n))
 		return false;
 	for (uint32_t i = 0; i < a->n_gres; i++)
-		if (!gres_free(n, &a->gres[i]))
+		if (!gres_is_free(n, &a->gres[i]))
 			return false;
 	return true;
 }

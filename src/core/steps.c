@@ -14,6 +14,7 @@
 #include "sched/distribution.h"
 #include "sched/layout.h"
 #include "schema/errors.h"
+#include "text/gres.h"
 #include "text/hostlist.h"
 
 struct share {
@@ -222,34 +223,52 @@ static void take_cpus(const struct share *s, uint32_t i, struct node_alloc *to)
 
 /* ---- devices ----------------------------------------------------------------------------------- */
 
-static void drop_used(const struct share *s, uint32_t node, struct gres_alloc *g)
+/* Less of `g` is there when somebody has `used` of it. */
+static void drop(struct gres_alloc *g, const struct gres_alloc *used)
 {
+	if (!str_eq(used->name, g->name) || !str_eq(used->type, g->type) || used->devices.bits != g->devices.bits)
+		return;
+	if (g->devices.bits && !gres_is_shared(g->name))
+		bitset_minus(&g->devices, &used->devices);
+	else if (!g->devices.bits || bitset_intersects(&g->devices, &used->devices))
+		g->count -= used->count < g->count ? used->count : g->count;
+}
+
+/* What other steps have, and what an earlier part of the same request has taken already. */
+static void drop_used(const struct share *s, const struct node_alloc *to, struct gres_alloc *g)
+{
+	for (uint32_t k = 0; k < to->n_gres; k++)
+		drop(g, &to->gres[k]);
 	for (uint32_t i = 0; i < s->j->n_steps && !s->r->overlap; i++) {
 		const struct step *other = &s->j->steps[i];
-		int at = alloc_position(other->alloc, other->n_alloc, node);
+		int at = alloc_position(other->alloc, other->n_alloc, to->node);
 		if (at < 0 || !counts_against_others(other) || bitset_has(&other->ended, (uint32_t)at))
 			continue;
-		for (uint32_t k = 0; k < other->alloc[at].n_gres; k++) {
-			const struct gres_alloc *used = &other->alloc[at].gres[k];
-			if (str_eq(used->name, g->name) && str_eq(used->type, g->type) &&
-			    used->devices.bits == g->devices.bits)
-				bitset_minus(&g->devices, &used->devices);
-		}
+		for (uint32_t k = 0; k < other->alloc[at].n_gres; k++)
+			drop(g, &other->alloc[at].gres[k]);
 	}
 }
 
-/* What an earlier part of the same request has taken already. */
-static void drop_own(const struct node_alloc *to, struct gres_alloc *g)
+/* Up to `want` of one part of the job; of parts of a GPU so many parts of it. */
+static uint64_t take_from(const struct share *s, const struct gres_alloc *have, uint64_t want,
+			  struct node_alloc *to)
 {
-	for (uint32_t k = 0; k < to->n_gres; k++) {
-		const struct gres_alloc *own = &to->gres[k];
-		if (!str_eq(own->name, g->name) || !str_eq(own->type, g->type))
-			continue;
-		if (own->devices.bits == g->devices.bits && g->devices.bits)
-			bitset_minus(&g->devices, &own->devices);
-		else if (!g->devices.bits)
-			g->count -= own->count < g->count ? own->count : g->count;
+	struct gres_alloc got = *have;
+	bool by_device = have->devices.bits && !gres_is_shared(have->name);
+	got.devices = bitset_dup(&have->devices, s->out->arena);
+	drop_used(s, to, &got);
+	uint64_t keep = want;
+	for (uint32_t d = bitset_next(&got.devices, 0); by_device && d != BITSET_NONE;
+	     d = bitset_next(&got.devices, d + 1)) {
+		if (keep)
+			keep--;
+		else
+			bitset_remove(&got.devices, d);
 	}
+	got.count = by_device ? bitset_count(&got.devices) : got.count < want ? got.count : want;
+	if (got.count)
+		to->gres[to->n_gres++] = got;
+	return got.count;
 }
 
 /* Takes `want` of the request from what the job has on the node; returns how many were missing, and
@@ -263,26 +282,7 @@ static uint64_t take_gres(const struct share *s, const struct node_alloc *from, 
 		if (!str_eq(have->name, g->name) || (!str_empty(g->type) && !str_eq(g->type, have->type)))
 			continue;
 		*ret_have += have->count;
-		struct gres_alloc got = *have;
-		got.devices = bitset_dup(&have->devices, s->out->arena);
-		drop_own(to, &got);
-		got.count = want < got.count ? want : got.count;
-		if (got.devices.bits) {
-			drop_used(s, from->node, &got);
-			uint64_t keep = want;
-			for (uint32_t d = bitset_next(&got.devices, 0); d != BITSET_NONE;
-			     d = bitset_next(&got.devices, d + 1)) {
-				if (keep)
-					keep--;
-				else
-					bitset_remove(&got.devices, d);
-			}
-			got.count = bitset_count(&got.devices);
-		}
-		if (got.count == 0)
-			continue;
-		want -= got.count;
-		to->gres[to->n_gres++] = got;
+		want -= want ? take_from(s, have, want, to) : 0;
 	}
 	return want;
 }
@@ -302,9 +302,8 @@ static int inherit_gres(const struct share *s, const struct node_alloc *from, st
 {
 	for (uint32_t i = 0; demand_names_gres(&s->j->spec.request) && i < from->n_gres; i++) {
 		struct gres_request all = { from->gres[i].name, from->gres[i].type, from->gres[i].count };
-		uint64_t have;
-		if (take_gres(s, from, &all, all.count, to, &have))
-			return gres_missing(s, &all, have, all.count);
+		if (take_from(s, &from->gres[i], all.count, to) < all.count)
+			return gres_missing(s, &all, all.count, all.count);
 	}
 	return 0;
 }

@@ -24,6 +24,7 @@
 #include "sched/fabric.h"
 #include "sched/features.h"
 #include "sched/fragment.h"
+#include "sched/gresfit.h"
 #include "sched/layout.h"
 #include "sched/nodefit.h"
 #include "sched/pool.h"
@@ -79,9 +80,7 @@ static uint64_t clamp(uint64_t v, uint64_t most)
  * among equals the node that has least to spare, devices before CPUs. */
 static uint64_t rank_of(const struct search *s, const struct pool_node *n)
 {
-	uint64_t devices = 0, growth = 0x8000;
-	for (uint32_t g = 0; g < n->node->n_gres; g++)
-		devices += pool_gres_free(n, g);
+	uint64_t devices = gresfit_waste(n, s->d), growth = 0x8000;
 	if (s->pool->mix) {
 		double hurt = mix_growth(s->pool->mix, n, s->d) * 100 + 0x8000;
 		growth = hurt < 0 ? 0 : clamp((uint64_t)hurt, 0xffff);

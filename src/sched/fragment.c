@@ -4,6 +4,7 @@
 #include "sched/demand.h"
 #include "sched/pool.h"
 #include "sched/view.h"
+#include "text/gres.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static uint64_t devices_in(const struct gres_want *w)
 {
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < w->count; i++)
-		total += w->at[i].count;
+		total += gres_is_shared(w->at[i].name) ? 0 : w->at[i].count;
 	return total;
 }
 
@@ -89,9 +90,7 @@ double mix_fragment(const struct mix *m, uint64_t devices, uint32_t cpus, uint64
 double mix_growth(const struct mix *m, const struct pool_node *n, const struct demand *d)
 {
 	struct mix_kind k = share_of(d);
-	uint64_t devices = 0;
-	for (uint32_t g = 0; g < n->node->n_gres; g++)
-		devices += pool_gres_free(n, g);
+	uint64_t devices = pool_devices_free(n);
 	uint64_t left = devices > k.devices ? devices - k.devices : 0;
 	uint32_t cpus = n->free_cpus > k.cpus ? n->free_cpus - k.cpus : 0;
 	uint64_t mem = n->free_mem > k.mem ? n->free_mem - k.mem : 0;

@@ -8,12 +8,13 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "sched/demand.h"
+#include "sched/gresfit.h"
 #include "sched/pool.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { GRES_KINDS_MAX = 256, SOCKETS_MAX = 32 };
+enum { SOCKETS_MAX = 32 };
 
 struct geometry node_geometry(const struct node *n)
 {
@@ -38,21 +39,6 @@ static uint32_t usable_threads(const struct demand *d, const struct geometry *g)
 static uint32_t ceil_div(uint32_t a, uint32_t b)
 {
 	return a / b + (a % b != 0);
-}
-
-static uint64_t gpus_of(const struct gres_want *w)
-{
-	uint64_t total = 0;
-	for (uint32_t i = 0; i < w->count; i++)
-		if (str_eq(w->at[i].name, "gpu"))
-			total += w->at[i].count;
-	return total;
-}
-
-static uint64_t node_gpus(const struct demand *d, uint32_t tasks, uint64_t job_gres)
-{
-	return gpus_of(&d->per_node) + gpus_of(&d->per_socket) * d->sockets_min + gpus_of(&d->per_task) * tasks +
-	       (gpus_of(&d->per_job) ? job_gres : 0);
 }
 
 /* Whole cores for so many tasks, wherever they are. */
@@ -118,7 +104,7 @@ static uint32_t cores_for(const struct demand *d, const struct pool_node *n, uin
 	uint32_t by_socket[SOCKETS_MAX];
 	uint32_t cores = d->ntasks_per_socket && !d->overcommit ? cores_by_socket(n, d, tasks, by_socket) :
 								 cores_of_tasks(d, &n->geometry, tasks);
-	uint64_t gpus = d->cpus_per_gpu ? node_gpus(d, tasks, job_gres) : 0, cpus = d->cpus_per_gpu * gpus;
+	uint64_t gpus = d->cpus_per_gpu ? gresfit_gpus(d, tasks, job_gres) : 0, cpus = d->cpus_per_gpu * gpus;
 	if (cpus < d->cpus_min)
 		cpus = d->cpus_min;
 	if (cpus > n->node->conf.cpus)
@@ -140,7 +126,8 @@ static uint64_t memory_for(const struct demand *d, const struct pool_node *n, ui
 {
 	if (d->whole_memory)
 		return node_memory(n->node);
-	return d->mem_per_node + d->mem_per_cpu * cpus + d->mem_per_gpu * node_gpus(d, tasks, job_gres);
+	uint64_t gpus = d->mem_per_gpu ? gresfit_gpus(d, tasks, job_gres) : 0;
+	return d->mem_per_node + d->mem_per_cpu * cpus + d->mem_per_gpu * gpus;
 }
 
 static bool fits(const struct pool_node *n, const struct demand *d, uint32_t tasks)
@@ -153,73 +140,8 @@ static bool fits(const struct pool_node *n, const struct demand *d, uint32_t tas
 	uint32_t cpus = cpus_for(d, n, tasks, least_gres);
 	if (cpus > n->free_cpus || memory_for(d, n, cpus, tasks, least_gres) > n->free_mem)
 		return false;
-	for (uint32_t i = 0; i < d->per_task.count; i++) {
-		const struct gres_request *g = &d->per_task.at[i];
-		if (g->count * tasks > pool_gres_match(n, g->name, g->type))
-			return false;
-	}
-	return true;
-}
-
-/* The sockets that devices of kind `g` are close to; all of them when gres.conf says nothing. */
-static uint32_t sockets_of(const struct pool_node *n, const struct node_gres *g)
-{
-	if (bitset_empty(&g->cores))
-		return UINT32_MAX;
-	uint32_t per_socket = n->geometry.cores * n->geometry.threads, mask = 0;
-	for (uint32_t cpu = bitset_next(&g->cores, 0); cpu != BITSET_NONE; cpu = bitset_next(&g->cores, cpu + 1))
-		mask |= 1u << (cpu / per_socket % 32);
-	return mask;
-}
-
-static bool wanted_kind(const struct node_gres *have, const char *name, const char *type)
-{
-	return str_eq(have->name, name) && (str_empty(type) || str_eq(have->type, type));
-}
-
-/* How many devices of each kind give g->count to each of `sockets_min` sockets: those of a socket first,
- * then those that are close to several.  False: there are not enough. */
-static bool share_by_socket(const struct pool_node *n, const struct demand *d, const struct gres_request *g,
-			    uint64_t *ret_counts)
-{
-	uint64_t own[SOCKETS_MAX] = {}, shared = 0, missing = 0;
-	uint32_t kinds = n->node->n_gres < GRES_KINDS_MAX ? n->node->n_gres : GRES_KINDS_MAX;
-	memset(ret_counts, 0, GRES_KINDS_MAX * sizeof(*ret_counts));
-	for (uint32_t k = 0; k < kinds; k++) {
-		uint32_t near = sockets_of(n, &n->node->gres[k]);
-		if (!wanted_kind(&n->node->gres[k], g->name, g->type))
-			continue;
-		if (near & (near - 1))
-			shared += pool_gres_free(n, k);
-		else
-			own[__builtin_ctz(near)] += pool_gres_free(n, k);
-	}
-	for (uint32_t i = 0; i < d->sockets_min; i++) { /* the sockets that have most themselves */
-		uint32_t best = 0;
-		for (uint32_t s = 1; s < n->geometry.sockets && s < SOCKETS_MAX; s++)
-			best = own[s] != UINT64_MAX && (own[best] == UINT64_MAX || own[s] > own[best]) ? s : best;
-		uint64_t want = g->count;
-		for (uint32_t k = 0; k < kinds && want; k++) {
-			if (sockets_of(n, &n->node->gres[k]) != 1u << best ||
-			    !wanted_kind(&n->node->gres[k], g->name, g->type))
-				continue;
-			uint64_t free = pool_gres_free(n, k);
-			ret_counts[k] = free < want ? free : want;
-			want -= ret_counts[k];
-		}
-		missing += want;
-		own[best] = UINT64_MAX;
-	}
-	for (uint32_t k = 0; k < kinds && missing <= shared; k++) {
-		uint32_t near = sockets_of(n, &n->node->gres[k]);
-		if (!(near & (near - 1)) || !wanted_kind(&n->node->gres[k], g->name, g->type))
-			continue;
-		uint64_t free = pool_gres_free(n, k);
-		ret_counts[k] = free < missing ? free : missing;
-		missing -= ret_counts[k];
-		shared -= ret_counts[k];
-	}
-	return missing == 0;
+	struct gres_part part = { tasks, least_gres, cpus / n->geometry.threads };
+	return gresfit_has(n, d, &part, NULL);
 }
 
 static bool has_shape(const struct pool_node *n, const struct demand *d)
@@ -230,29 +152,9 @@ static bool has_shape(const struct pool_node *n, const struct demand *d)
 	       !(d->exclusive && !n->idle);
 }
 
-static bool has_gres(const struct pool_node *n, const struct demand *d)
-{
-	for (uint32_t i = 0; i < d->per_node.count; i++) {
-		const struct gres_request *g = &d->per_node.at[i];
-		if (g->count > pool_gres_match(n, g->name, g->type))
-			return false;
-	}
-	for (uint32_t i = 0; i < d->per_socket.count; i++) {
-		uint64_t counts[GRES_KINDS_MAX];
-		if (!share_by_socket(n, d, &d->per_socket.at[i], counts))
-			return false;
-	}
-	return nodefit_job_gres(n, d) > 0; /* every node of the job takes part in --gpus */
-}
-
 uint64_t nodefit_job_gres(const struct pool_node *n, const struct demand *d)
 {
-	uint64_t least = UINT64_MAX;
-	for (uint32_t i = 0; i < d->per_job.count; i++) {
-		const struct gres_request *g = &d->per_job.at[i];
-		uint64_t free = pool_gres_match(n, g->name, g->type);
-		least = free < least ? free : least;
-	}
+	uint64_t least = gresfit_job_share(n, d);
 	if (!d->per_job.count || !least || (!d->cpus_per_gpu && !d->mem_per_gpu))
 		return least;
 	uint64_t low = 0, high = least; /* each of them brings CPUs and memory along */
@@ -269,7 +171,7 @@ uint64_t nodefit_job_gres(const struct pool_node *n, const struct demand *d)
 
 uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
 {
-	if (!n->free_cpus || !has_shape(n, d) || !has_gres(n, d))
+	if (!n->free_cpus || !has_shape(n, d) || !nodefit_job_gres(n, d)) /* each takes part in --gpus */
 		return 0;
 	uint32_t cap = n->free_cpus / d->cpus_per_task;
 	if (d->ntasks_per_socket && cap > socket_caps(n, d))
@@ -281,6 +183,9 @@ uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
 	if (cap > d->ntasks)
 		cap = d->ntasks;
 	uint32_t low = 0, high = cap;
+	while (gresfit_is_bound(d) && high && !fits(n, d, high)) /* few cores may not reach all sockets */
+		high--;
+	low = gresfit_is_bound(d) ? high : low;
 	while (low < high) {
 		uint32_t mid = low + (high - low + 1) / 2;
 		if (fits(n, d, mid))
@@ -291,130 +196,15 @@ uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
 	return d->tasks_per_gpu ? low - low % d->tasks_per_gpu : low;
 }
 
-/* ---- devices ----------------------------------------------------------------------------------- */
-
 struct taking {
 	const struct pool_node *n;
 	const struct demand *d;
 	struct arena *arena;
 	struct node_alloc *out;
-	uint32_t close; /* bit per socket that a device taken is close to; 0: no preference */
+	uint32_t close;   /* bit per socket that a device taken is close to; 0: no preference */
+	uint32_t sockets; /* cores must be on these */
+	uint32_t touched; /* and one at least on each of these, where that is possible; 0: no matter */
 };
-
-/* Links= of one kind: a comma list of link counts to the devices of the node, self marked by -1. */
-static uint32_t link_between(const struct node_gres *g, uint32_t device, uint32_t other)
-{
-	(void)device;
-	const char *p = g->links;
-	for (uint32_t i = 0; p && *p && i < other; i++)
-		p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL;
-	if (!p || *p < '0' || *p > '9')
-		return 0;
-	return (uint32_t)(*p - '0');
-}
-
-/* Which kinds to take from, the best first: close to sockets that have free cores, few spare devices
- * (so that large groups stay whole), low index. */
-static uint64_t kind_rank(const struct taking *t, uint32_t g, uint64_t want)
-{
-	const struct node_gres *have = &t->n->node->gres[g];
-	uint64_t free = pool_gres_free(t->n, g);
-	uint32_t sockets = sockets_of(t->n, have);
-	bool has_cores = sockets == UINT32_MAX;
-	for (uint32_t s = 0; s < t->n->geometry.sockets && !has_cores; s++)
-		has_cores = (sockets >> s & 1) && t->n->free_cores[s];
-	bool is_close = !t->close || (sockets & t->close);
-	uint64_t spare = free >= want ? free - want : 1000 + (want - free);
-	return (uint64_t)!has_cores << 40 | (uint64_t)!is_close << 39 | spare << 8 | g;
-}
-
-/* The free device of the kind that is best connected to those taken already. */
-static uint32_t best_device(const struct taking *t, uint32_t g, const struct bitset *taken)
-{
-	const struct node_gres *have = &t->n->node->gres[g];
-	uint32_t best = BITSET_NONE, best_links = 0;
-	for (uint32_t d = 0; d < have->used.bits; d++) {
-		if (bitset_has(&t->n->used_gres[g], d) || bitset_has(taken, have->first + d))
-			continue;
-		uint32_t links = 0;
-		for (uint32_t k = bitset_next(taken, 0); have->links && k != BITSET_NONE; k = bitset_next(taken, k + 1))
-			links += link_between(have, have->first + d, k);
-		if (best == BITSET_NONE || links > best_links) {
-			best = d;
-			best_links = links;
-		}
-	}
-	return best;
-}
-
-static void take_kind(struct taking *t, uint32_t g, uint64_t count)
-{
-	const struct node_gres *have = &t->n->node->gres[g];
-	struct gres_alloc *got = &t->out->gres[t->out->n_gres++];
-	got->name = arena_strdup(t->arena, have->name);
-	got->type = arena_strdup(t->arena, have->type);
-	got->count = count;
-	uint32_t sockets = sockets_of(t->n, have);
-	if (sockets != UINT32_MAX)
-		t->close |= sockets;
-	if (!have->used.bits)
-		return;
-	bitset_init_in(&got->devices, have->first + have->used.bits, t->arena);
-	for (uint64_t i = 0; i < count; i++)
-		bitset_add(&got->devices, have->first + best_device(t, g, &got->devices));
-}
-
-static void take_gres(struct taking *t, const char *name, const char *type, uint64_t want)
-{
-	uint32_t kinds = t->n->node->n_gres;
-	bool *done = ARENA_ARRAY(t->arena, bool, kinds + 1);
-	while (want > 0) {
-		uint32_t best = UINT32_MAX;
-		for (uint32_t g = 0; g < kinds; g++) {
-			if (done[g] || !wanted_kind(&t->n->node->gres[g], name, type) || !pool_gres_free(t->n, g))
-				continue;
-			if (best == UINT32_MAX || kind_rank(t, g, want) < kind_rank(t, best, want))
-				best = g;
-		}
-		assert(best != UINT32_MAX);
-		done[best] = true;
-		uint64_t free = pool_gres_free(t->n, best), count = free < want ? free : want;
-		take_kind(t, best, count);
-		want -= count;
-	}
-}
-
-static void take_by_socket(struct taking *t, const struct gres_request *g)
-{
-	uint64_t counts[GRES_KINDS_MAX];
-	share_by_socket(t->n, t->d, g, counts);
-	for (uint32_t k = 0; k < t->n->node->n_gres && k < GRES_KINDS_MAX; k++)
-		if (counts[k])
-			take_kind(t, k, counts[k]);
-}
-
-static void take_all_gres(struct taking *t, uint32_t tasks, uint64_t job_gres)
-{
-	const struct demand *d = t->d;
-	const struct node *n = t->n->node;
-	uint32_t lists = 1 + d->per_node.count + d->per_socket.count + d->per_task.count + d->per_job.count;
-	t->out->gres = ARENA_ARRAY(t->arena, struct gres_alloc, n->n_gres * lists + 1);
-	for (uint32_t g = 0; t->d->exclusive && g < n->n_gres; g++)
-		if (pool_gres_free(t->n, g))
-			take_kind(t, g, pool_gres_free(t->n, g));
-	if (t->d->exclusive) {
-		t->close = 0;
-		return;
-	}
-	for (uint32_t i = 0; i < d->per_socket.count; i++)
-		take_by_socket(t, &d->per_socket.at[i]);
-	for (uint32_t i = 0; i < d->per_node.count; i++)
-		take_gres(t, d->per_node.at[i].name, d->per_node.at[i].type, d->per_node.at[i].count);
-	for (uint32_t i = 0; i < d->per_task.count; i++)
-		take_gres(t, d->per_task.at[i].name, d->per_task.at[i].type, d->per_task.at[i].count * tasks);
-	for (uint32_t i = 0; i < d->per_job.count; i++)
-		take_gres(t, d->per_job.at[i].name, d->per_job.at[i].type, job_gres);
-}
 
 /* ---- cores ------------------------------------------------------------------------------------- */
 
@@ -484,6 +274,32 @@ static void take_by_socket_cap(const struct taking *t, uint32_t tasks, uint32_t 
 	assert(got == want);
 }
 
+/* A socket of the set that has none of the cores yet gets one from the socket that has most. */
+static void touch_each_socket(const struct taking *t, struct bitset *given)
+{
+	const struct geometry *g = &t->n->geometry;
+	uint32_t *has = ARENA_ARRAY(t->arena, uint32_t, g->sockets);
+	for (uint32_t cpu = bitset_next(given, 0); cpu != BITSET_NONE; cpu = bitset_next(given, cpu + 1))
+		has[cpu / (g->cores * g->threads)]++;
+	for (uint32_t s = 0; s < g->sockets; s++) {
+		uint32_t most = 0;
+		for (uint32_t k = 1; k < g->sockets; k++)
+			most = has[k] > has[most] ? k : most;
+		if (!(t->touched >> (s % 32) & 1) || has[s] || has[most] <= g->threads ||
+		    !take_on_socket(t->n, s, 1, given))
+			continue;
+		for (uint32_t core = (most + 1) * g->cores; core-- > most * g->cores;) {
+			if (!bitset_has(given, core * g->threads))
+				continue;
+			for (uint32_t k = 0; k < g->threads; k++)
+				bitset_remove(given, core * g->threads + k);
+			break;
+		}
+		has[s] += g->threads;
+		has[most] -= g->threads;
+	}
+}
+
 static void take_cores(const struct taking *t, uint32_t tasks, uint32_t want)
 {
 	const struct pool_node *n = t->n;
@@ -500,22 +316,32 @@ static void take_cores(const struct taking *t, uint32_t tasks, uint32_t want)
 	bool share_cores = t->d->cpus_per_task < use && t->d->ntasks_per_core != 1;
 	uint32_t pieces = share_cores ? want : tasks;
 	if (t->close)
-		got = take_for_tasks(t, pieces, per_task, want, t->close, left);
+		got = take_for_tasks(t, pieces, per_task, want, t->close & t->sockets, left);
 	if (got < want)
-		got += take_for_tasks(t, pieces, per_task, want - got, UINT32_MAX, left);
+		got += take_for_tasks(t, pieces, per_task, want - got, t->sockets, left);
 	for (uint32_t s = 0; s < n->geometry.sockets && got < want; s++)
-		got += take_on_socket(n, s, want - got, given);
+		if (t->sockets >> (s % 32) & 1)
+			got += take_on_socket(n, s, want - got, given);
 	assert(got == want);
+	if (t->touched)
+		touch_each_socket(t, given);
 }
 
 void nodefit_take(const struct pool_node *n, const struct demand *d, uint32_t tasks, uint64_t job_gres,
 		  struct arena *a, struct node_alloc *out)
 {
-	struct taking t = { .n = n, .d = d, .arena = a, .out = out };
+	struct taking t = { .n = n, .d = d, .arena = a, .out = out, .sockets = UINT32_MAX };
+	uint32_t cpus = cpus_for(d, n, tasks, job_gres);
+	struct gres_part part = { tasks, job_gres, cpus / n->geometry.threads };
 	out->node = n->node->index;
 	out->tasks = tasks;
-	take_all_gres(&t, tasks, job_gres);
-	uint32_t cpus = cpus_for(d, n, tasks, job_gres);
-	take_cores(&t, tasks, cpus / n->geometry.threads);
+	uint32_t sockets = UINT32_MAX; /* stays so where more tasks would have reached a set and these do not */
+	if (d->per_socket.count || gresfit_is_bound(d))
+		(void)gresfit_has(n, d, &part, &sockets);
+	t.close = gresfit_take(n, d, &part, sockets, a, out);
+	t.touched = sockets == UINT32_MAX ? 0 : sockets;
+	if (gresfit_is_bound(d))
+		t.sockets = sockets;
+	take_cores(&t, tasks, part.cores);
 	out->mem_mib = memory_for(d, n, cpus, tasks, job_gres);
 }

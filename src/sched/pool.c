@@ -29,8 +29,11 @@ static uint64_t state_key(const struct pool_node *n)
 	h = hash_mix(h, n->node->exclusive_job != 0);
 	for (uint32_t s = 0; s < n->geometry.sockets; s++)
 		h = hash_mix(h, n->free_cores[s]);
-	for (uint32_t g = 0; g < n->node->n_gres; g++)
+	for (uint32_t g = 0; g < n->node->n_gres; g++) {
 		h = hash_mix(h, pool_gres_free(n, g));
+		for (uint32_t d = 0; d < n->node->gres[g].n_each; d++)
+			h = hash_mix(h, pool_parts_free(n, g, d));
+	}
 	return h;
 }
 
@@ -103,6 +106,7 @@ static void node_init(struct pool_node *p, const struct node *n, bool as_if_idle
 		bitset_copy(&p->used_gres[g], &n->gres[g].used);
 		p->used_counts[g] = n->gres[g].used_count;
 	}
+	pool_parts_init(p, as_if_idle, a);
 	if (!as_if_idle) {
 		bitset_copy(&p->used_cpus, &n->used_cores);
 		p->free_mem = p->free_mem > n->used_mem_mib ? p->free_mem - n->used_mem_mib : 0;
@@ -156,44 +160,6 @@ uint32_t pool_find(struct pool *p, const char *name)
 	return at ? (uint32_t)at - 1 : UINT32_MAX;
 }
 
-uint64_t pool_gres_free(const struct pool_node *n, uint32_t g)
-{
-	const struct node_gres *have = &n->node->gres[g];
-	if (have->used.bits)
-		return have->used.bits - bitset_count(&n->used_gres[g]);
-	return have->count > n->used_counts[g] ? have->count - n->used_counts[g] : 0;
-}
-
-static bool matches(const struct node_gres *have, const char *name, const char *type)
-{
-	return str_eq(have->name, name) && (str_empty(type) || str_eq(have->type, type));
-}
-
-uint64_t pool_gres_match(const struct pool_node *n, const char *name, const char *type)
-{
-	uint64_t total = 0;
-	for (uint32_t g = 0; g < n->node->n_gres; g++)
-		if (matches(&n->node->gres[g], name, type))
-			total += pool_gres_free(n, g);
-	return total;
-}
-
-static void take_gres(struct pool_node *n, const struct gres_alloc *take)
-{
-	for (uint32_t g = 0; g < n->node->n_gres; g++) {
-		const struct node_gres *have = &n->node->gres[g];
-		if (!matches(have, take->name, take->type))
-			continue;
-		if (!have->used.bits) {
-			n->used_counts[g] += take->count;
-			return;
-		}
-		for (uint32_t d = 0; d < have->used.bits; d++)
-			if (bitset_has(&take->devices, have->first + d))
-				bitset_add(&n->used_gres[g], d);
-	}
-}
-
 void pool_take(struct pool *p, const struct node_alloc *alloc)
 {
 	struct pool_node *n = &p->nodes[alloc->node];
@@ -205,24 +171,8 @@ void pool_take(struct pool *p, const struct node_alloc *alloc)
 	n->job_count++;
 	n->idle = false;
 	for (uint32_t i = 0; i < alloc->n_gres; i++)
-		take_gres(n, &alloc->gres[i]);
+		pool_gres_mark(n, &alloc->gres[i], true);
 	state_enter(p, alloc->node);
-}
-
-static void give_gres(struct pool_node *n, const struct gres_alloc *give)
-{
-	for (uint32_t g = 0; g < n->node->n_gres; g++) {
-		const struct node_gres *have = &n->node->gres[g];
-		if (!matches(have, give->name, give->type))
-			continue;
-		if (!have->used.bits) {
-			n->used_counts[g] -= give->count < n->used_counts[g] ? give->count : n->used_counts[g];
-			return;
-		}
-		for (uint32_t d = 0; d < have->used.bits; d++)
-			if (bitset_has(&give->devices, have->first + d))
-				bitset_remove(&n->used_gres[g], d);
-	}
 }
 
 void pool_give(struct pool *p, const struct node_alloc *alloc)
@@ -239,6 +189,6 @@ void pool_give(struct pool *p, const struct node_alloc *alloc)
 	n->job_count -= n->job_count > 0;
 	n->idle = n->job_count == 0;
 	for (uint32_t i = 0; i < alloc->n_gres; i++)
-		give_gres(n, &alloc->gres[i]);
+		pool_gres_mark(n, &alloc->gres[i], false);
 	state_enter(p, alloc->node);
 }

@@ -29,8 +29,9 @@ struct pool_node {
 	uint32_t *free_cores;      /* by socket */
 	uint64_t free_mem;
 	struct bitset used_cpus;
-	struct bitset *used_gres;  /* parallel to node->gres */
+	struct bitset *used_gres;  /* parallel to node->gres; of GPUs also those that are shared */
 	uint64_t *used_counts;     /* for those without devices */
+	uint32_t **used_parts;     /* of each GPU, for what shares GPUs; NULL when nothing does */
 	uint32_t state;            /* position in pool.states; meaningless when not up */
 };
 
@@ -61,10 +62,23 @@ void pool_give(struct pool *p, const struct node_alloc *alloc); /* as if the job
 
 uint32_t pool_find(struct pool *p, const char *name); /* UINT32_MAX: no such node */
 
-/* Devices (or count) of kind `g` of the node that are free. */
+/* Devices (or parts, or count) of kind `g` of the node that are free. */
 uint64_t pool_gres_free(const struct pool_node *n, uint32_t g);
-/* Free ones that a request for name and type (NULL: any) could use. */
+/* What is free of all kinds that are used up one by one: parts of GPUs are not, nor is what never runs
+ * out. */
+uint64_t pool_devices_free(const struct pool_node *n);
+/* Parts of GPU `d` (within the kind) that are free: none when it is given out whole, or shared by
+ * another resource. */
+uint64_t pool_parts_free(const struct pool_node *n, uint32_t g, uint32_t d);
+/* Is this entry of a node what a request for name and type (NULL: any) means? */
+bool gres_matches(const struct node_gres *have, const char *name, const char *type);
+/* The most that one request for name and type (NULL: any) could get: of what shares GPUs that is what
+ * one GPU has, unless several may be used. */
 uint64_t pool_gres_match(const struct pool_node *n, const char *name, const char *type);
+
+/* pool_gres.c, for pool.c: what is in use at the start, and what changes. */
+void pool_parts_init(struct pool_node *n, bool as_if_idle, struct arena *a);
+void pool_gres_mark(struct pool_node *n, const struct gres_alloc *alloc, bool take);
 
 /* May anything start on this node, as far as its state goes? */
 bool node_is_up(const struct node *n);

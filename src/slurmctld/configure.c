@@ -38,6 +38,16 @@ static void set_licenses(struct cluster *c, const struct slurm_conf *from, struc
 		cluster_set_licenses(c, &totals);
 }
 
+/* Devices are given out one by one, the rest by count.  GPUs that somebody shares are told apart even
+ * when no file is known. */
+static bool has_devices(const struct node_gres *g, const struct node_gres *all, uint32_t count)
+{
+	bool is_shared = false;
+	for (uint32_t i = 0; i < count; i++)
+		is_shared |= all[i].n_each != 0;
+	return !str_empty(g->files) || (is_shared && str_eq(g->name, "gpu"));
+}
+
 static int describe_nodes(const struct conf *conf, struct arena *a, struct configured_node **ret,
 			  struct error *err)
 {
@@ -49,7 +59,7 @@ static int describe_nodes(const struct conf *conf, struct arena *a, struct confi
 		if (e < 0)
 			return e;
 		for (uint32_t g = 0; g < count; g++)
-			if (!str_empty(gres[g].files)) /* devices are given out one by one, the rest by count */
+			if (has_devices(&gres[g], gres, count))
 				bitset_init_in(&gres[g].used, (uint32_t)gres[g].count, a);
 		(*ret)[i] = (struct configured_node){ &conf->nodes[i], gres, count };
 	}

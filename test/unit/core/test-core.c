@@ -345,7 +345,7 @@ static void refusals_name_what_is_wrong(void **state)
 		{ "dependency", set_dependency,
 		  "Requested operation not supported on this system: --dependency is not built yet" },
 		{ "array", set_array, "Invalid job array specification: " },
-		{ "gres", set_tpu, "Invalid generic resource (gres) specification: 'tpu' is not among GresTypes (gpu)" },
+		{ "gres", set_tpu, "Invalid generic resource (gres) specification: 'tpu' is not among GresTypes (gpu,shard)" },
 		{ "too many gpus", set_nine,
 		  "Requested node configuration is not available: in partition main 9 gpu on a node are asked for, the "
 		  "most any node has is 4" },

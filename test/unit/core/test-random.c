@@ -106,7 +106,11 @@ static void submit(struct world *w)
 {
 	struct job_spec s = world_spec(1 + (uint32_t)world_draw(w, 3), 1 + (uint32_t)world_draw(w, 4),
 				       (uint32_t)world_draw(w, 3));
-	static char array[32], list[] = "main,half";
+	static char array[32], list[] = "main,half", shard[] = "shard";
+	if (s.request.n_gres_per_node && world_draw(w, 2)) {
+		s.request.gres_per_node->name = shard;
+		s.request.gres_per_node->count = 1 + world_draw(w, WORLD_SHARDS);
+	}
 	if (world_draw(w, 4) == 0) {
 		snprintf(array, sizeof(array), "0-%u%%%u", (unsigned)world_draw(w, 9), 1 + (unsigned)world_draw(w, 4));
 		s.array = array;
@@ -183,6 +187,12 @@ static void step_somewhere(struct world *w)
 	struct step_request r = { .job_id = j->id, .has_ntasks = true, .ntasks = 1 + (uint32_t)world_draw(w, 6),
 				  .exact = world_draw(w, 2), .overlap = world_draw(w, 4) == 0,
 				  .token = 1 + world_draw(w, 1000000) };
+	static char gpu[] = "gpu", shard[] = "shard";
+	struct gres_request some = { .name = world_draw(w, 2) ? gpu : shard, .count = 1 + world_draw(w, 2) };
+	if (world_draw(w, 3) == 0) {
+		r.gres_per_node = &some;
+		r.n_gres_per_node = 1;
+	}
 	struct step_command cmd = { .request = &r, .caller = { 1000, 1000, false }, .now = w->now };
 	struct decision d = world_decision(w);
 	if (decide_step_create(&w->c, &cmd, &d, NULL) < 0)
@@ -235,6 +245,38 @@ static void change_licenses(struct world *w)
 		world_licenses(w, totals[world_draw(w, ARRAY_COUNT(totals))]);
 }
 
+/* When everything is over the nodes are as they were before the first job. */
+static void everything_comes_back(struct world *w)
+{
+	while (w->c.active.count) {
+		const struct job *j = random_job(w, true);
+		uint32_t id = j->id;
+		struct cancel_request r = { .filter = { .ids = &id, .n_ids = 1 } };
+		struct cancel_reply reply = {};
+		struct caller root = { 0, 0, true };
+		struct decision d = world_decision(w);
+		(void)!decide_cancel(&w->c, &r, &root, w->now, &d, &reply, NULL);
+		world_commit(w, &d);
+		for (uint32_t n = 0; n < NODES && (j = cluster_job(&w->c, id)) && job_is_active(j); n++) {
+			struct job_clean clean = { id, j->attempt };
+			d = world_decision(w);
+			decide_job_clean(&w->c, n, &clean, w->now, &d);
+			world_commit(w, &d);
+		}
+	}
+	for (uint32_t i = 0; i < NODES; i++) {
+		const struct node *n = cluster_node(&w->c, i);
+		assert_true(bitset_empty(&n->used_cores));
+		assert_int_equal(n->used_mem_mib + n->job_count + n->exclusive_job, 0);
+		for (uint32_t g = 0; g < n->n_gres; g++) {
+			assert_true(bitset_empty(&n->gres[g].used));
+			assert_int_equal(n->gres[g].used_count, 0);
+			for (uint32_t k = 0; k < n->gres[g].n_each_used; k++)
+				assert_int_equal(n->gres[g].each_used[k], 0);
+		}
+	}
+}
+
 static void anything_may_happen(void **state)
 {
 	(void)state;
@@ -260,6 +302,7 @@ static void anything_may_happen(void **state)
 		for (size_t i = 0; i < ARRAY_COUNT(looks); i++)
 			if (looks[i].view)
 				look_end(&w, &looks[i]);
+		everything_comes_back(&w);
 		world_done(&w);
 	}
 }

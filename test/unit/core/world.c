@@ -46,12 +46,19 @@ static void configure(struct world *w, uint32_t nodes, uint32_t cpus, uint32_t g
 					    .real_memory_mib = 1000 * cpus,
 					    .weight = 1,
 					    .features = arena_strdup(w->turn, i % 2 ? "odd" : "even,fast") };
-		struct node_gres *gres = ARENA_NEW(w->turn, struct node_gres);
+		struct node_gres *gres = ARENA_ARRAY(w->turn, struct node_gres, 2);
 		*gres = (struct node_gres){ .name = arena_strdup(w->turn, "gpu"),
 					    .type = arena_strdup(w->turn, "h100"),
 					    .count = gpus };
 		bitset_init_in(&gres->used, gpus, w->turn);
-		list[i] = (struct configured_node){ conf, gres, gpus ? 1 : 0 };
+		gres[1] = (struct node_gres){ .name = arena_strdup(w->turn, "shard"),
+					      .type = arena_strdup(w->turn, "h100"),
+					      .count = gpus * WORLD_SHARDS,
+					      .n_each = gpus,
+					      .each = ARENA_ARRAY(w->turn, uint32_t, gpus + 1) };
+		for (uint32_t g = 0; g < gpus; g++)
+			gres[1].each[g] = WORLD_SHARDS;
+		list[i] = (struct configured_node){ conf, gres, gpus ? 2 : 0 };
 	}
 	struct partition_conf parts[] = {
 		{ .name = arena_strdup(w->turn, "main"), .nodes = arena_printf(w->turn, "n[1-%u]", nodes),
@@ -86,7 +93,7 @@ void world_init(struct world *w, uint32_t nodes, uint32_t cpus, uint32_t gpus)
 	cluster_init(&w->c);
 	w->c.settings.max_array_size = 100000;
 	w->c.settings.return_to_service = 2;
-	snprintf(w->c.settings.gres_types, sizeof(w->c.settings.gres_types), "gpu");
+	snprintf(w->c.settings.gres_types, sizeof(w->c.settings.gres_types), "gpu,shard");
 	w->c.settings.has_def_mem_per_cpu = true;
 	w->c.settings.def_mem_per_cpu = 100;
 	configure(w, nodes, cpus, gpus);

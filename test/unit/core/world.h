@@ -6,6 +6,8 @@
 #include "core/decide.h"
 #include "sched/plan.h"
 
+enum { WORLD_SHARDS = 4 }; /* of each GPU */
+
 struct world {
 	struct cluster c;
 	struct arena *turn;
