@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "sched/demand.h"
+#include "sched/fragment.h"
 #include "sched/plan.h"
 #include "sched/pool.h"
 #include "sched/view.h"
@@ -22,7 +23,10 @@ struct looking {
 static bool fits_after(const struct looking *l, uint32_t gone, struct fit *ret)
 {
 	struct pool pool;
+	struct mix mix = {};
 	pool_init(&pool, l->v, false, l->arena);
+	mix_add(&mix, l->d, 1); /* as in a pass where nobody else waits */
+	pool.mix = &mix;
 	for (uint32_t i = 0; i < gone; i++)
 		for (uint32_t k = 0; k < l->ends[i].job->n_alloc; k++)
 			if (!l->ends[i].job->alloc[k].clean)

@@ -29,6 +29,7 @@ struct pass {
 	const struct sched_view *v;
 	struct arena *arena;
 	struct pool pool;
+	struct mix mix;              /* what the queue asks for */
 	struct license_pool licenses;
 	struct bitset kept;          /* nodes held for a job ahead */
 	struct bitset partition_kept; /* partitions by position in the view */
@@ -229,6 +230,8 @@ void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, str
 {
 	struct pass s = { .v = v, .arena = a, .budget = budget };
 	pool_init(&s.pool, v, false, a);
+	mix_from_queue(&s.mix, v);
+	s.pool.mix = &s.mix;
 	license_pool_init(&s.licenses, v, a);
 	bitset_init_in(&s.kept, v->node_count, a);
 	bitset_init_in(&s.partition_kept, v->partition_count, a);

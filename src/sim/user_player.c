@@ -89,8 +89,8 @@ static void on_answer(void *arg, const void *reply, const struct error *err)
 
 static void submit(struct user_player *u)
 {
-	static uint8_t script[] = "#!/bin/sh\n";
-	static char name[] = "sim", array[32];
+	uint8_t script[] = "#!/bin/sh\n";
+	char name[] = "sim", array[32];
 	uint64_t x = hash_mix(7, u->token);
 	struct submit_request q = { .token = u->token };
 	uint32_t nodes_most = u->cast->node_count < 3 ? u->cast->node_count : 3;
