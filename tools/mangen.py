@@ -175,7 +175,8 @@ def keys(name):
         if field.attrs.get("use") == "no":
             idle.append(field.attrs["key"])
         else:
-            lines += defined(f"*{field.attrs['key']}*=_{escape(key_value(field))}_",
+            between = ": " if field.attrs["key"].islower() else "="  # YAML, or a line of Key=Value
+            lines += defined(f"*{escape(field.attrs['key'])}*{between}_{escape(key_value(field))}_",
                              (escape(field.help) + key_limits(field)).strip())
     if idle:
         lines += ["These are understood and have no effect yet; *slurmctld -t* says so when one is used:", names(idle)]
