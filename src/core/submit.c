@@ -53,7 +53,7 @@ static int refuse_missing(struct accept *a)
 		{ r->oversubscribe, "--oversubscribe" },
 		{ r->has_core_spec, "--core-spec" },
 		{ r->has_thread_spec, "--thread-spec" },
-		{ !str_empty(r->gres_flags), "--gres-flags" },
+		{ r->gres_flags && strstr(r->gres_flags, "allow-task-sharing"), "--gres-flags=allow-task-sharing" },
 		{ !str_empty(r->gpu_freq), "--gpu-freq" },
 		{ r->exclusive > EXCLUSIVE_KIND_NODE, "--exclusive=user|mcs|topo" },
 	};
