@@ -7,9 +7,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "client/connect.h"
+#include "schema/messages.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static usec_t wall_clock(void)
@@ -46,6 +49,39 @@ static int check_rest(struct options *o, struct error *err)
 	return 0;
 }
 
+static bool asks_for_gres_help(const struct options *o)
+{
+	for (size_t i = 0; i < o->uses.count; i++)
+		if (o->uses.at[i].row->parse == OPTION_PARSE_GRES && str_ieq(o->uses.at[i].value, "help"))
+			return true;
+	return false;
+}
+
+/* --gres=help: what the controller knows, not what a file here says. */
+static int list_gres(struct options *o)
+{
+	struct connection c = {};
+	struct error err = {};
+	struct empty body = {};
+	struct conf_reply reply = {};
+	int r = connect_open(&c, o->program, &err);
+	if (r == 0)
+		r = connect_call(&c, MSG_CONF_QUERY, &body, o->arena, &reply, 0, &err);
+	connect_close(&c);
+	if (r < 0)
+		return command_fail(o, &err, connect_exit_error());
+	puts("Valid gres options are:");
+	for (uint32_t i = 0; i < reply.n_lines; i++) {
+		if (!str_eq(reply.lines[i].key, "GresTypes") || str_empty(reply.lines[i].value) ||
+		    str_eq(reply.lines[i].value, "(null)"))
+			continue;
+		char *rest = arena_strdup(o->arena, reply.lines[i].value), *word;
+		while ((word = strsep(&rest, ",")))
+			printf("%s[[:type]:count]\n", word);
+	}
+	return 0;
+}
+
 bool command_start(struct options *o, enum option_cmds command, int argc, char **argv,
 		   int *ret_code)
 {
@@ -57,6 +93,10 @@ bool command_start(struct options *o, enum option_cmds command, int argc, char *
 		r = check_rest(o, &err);
 	if (r < 0) {
 		*ret_code = command_fail(o, &err, o->exit_code);
+		return true;
+	}
+	if (!o->asked && asks_for_gres_help(o)) {
+		*ret_code = list_gres(o);
 		return true;
 	}
 	if (!o->asked)

@@ -17,6 +17,7 @@
 #include "client/env.h"
 #include "sched/cpubind.h"
 #include "sched/distribution.h"
+#include "sched/devices.h"
 #include "sched/gpubind.h"
 #include "sched/layout.h"
 #include "schema/environment.h"
@@ -572,6 +573,40 @@ static bool value_task_gpus(const struct source *s, struct buf *out)
 	return put_list(&sets[s->j->local_id], out);
 }
 
+static const struct gres_alloc *alloc_of(const struct source *s, const char *name)
+{
+	for (uint32_t i = 0; s->here && i < s->here->n_gres; i++)
+		if (str_eq(s->here->gres[i].name, name))
+			return &s->here->gres[i];
+	return NULL;
+}
+
+/* A program below an MPS server counts the GPUs that the server has, not those of the node. */
+static bool value_visible_gpus(const struct source *s, struct buf *out)
+{
+	const struct gres_alloc *mps = alloc_of(s, "mps");
+
+	if (!mps)
+		return value_task_gpus(s, out);
+	for (uint32_t i = 0; i < bitset_count(&mps->devices); i++)
+		buf_printf(out, "%s%u", i ? "," : "", i);
+	return out->len > 0;
+}
+
+/* The job's share of its GPU. */
+static bool value_mps_percentage(const struct source *s, struct buf *out)
+{
+	const struct gres_alloc *mps = alloc_of(s, "mps");
+	uint32_t gpu = mps ? bitset_next(&mps->devices, 0) : BITSET_NONE;
+
+	for (uint32_t i = 0; gpu != BITSET_NONE && i < s->j->gres_count; i++) {
+		const struct node_gres *g = &s->j->gres[i];
+		if (str_eq(g->name, "mps") && gpu >= g->first && gpu - g->first < g->n_each)
+			return put_number(out, mps->count * 100 / g->each[gpu - g->first]);
+	}
+	return false;
+}
+
 /* CPUs.  Nothing is said where nothing was asked for and the machine has not the node's CPUs. */
 
 static bool tells_cpu_bind(const struct source *s)
@@ -620,9 +655,8 @@ static uint64_t count_on_node(const struct source *s, const char *name)
 
 	for (uint32_t i = 0; s->here && i < s->here->n_gres; i++) {
 		const struct gres_alloc *g = &s->here->gres[i];
-		uint32_t devices = bitset_count(&g->devices);
 		if (str_eq(g->name, name))
-			total += devices ? devices : g->count;
+			total += gres_alloc_count(g);
 	}
 	return total;
 }
@@ -716,6 +750,8 @@ static const value_fn values[] = {
 	[VARIABLE_KIND_ARRAY_MAX] = value_array_max,
 	[VARIABLE_KIND_ARRAY_STEP] = value_array_step,
 	[VARIABLE_KIND_TASK_GPUS] = value_task_gpus,
+	[VARIABLE_KIND_VISIBLE_GPUS] = value_visible_gpus,
+	[VARIABLE_KIND_MPS_PERCENTAGE] = value_mps_percentage,
 	[VARIABLE_KIND_NODE_GPUS] = value_node_gpus,
 	[VARIABLE_KIND_GPUS_ON_NODE] = value_gpus_on_node,
 	[VARIABLE_KIND_SHARDS_ON_NODE] = value_shards_on_node,

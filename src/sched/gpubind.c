@@ -13,6 +13,7 @@
 #include "sched/bindlist.h"
 #include "schema/job.h"
 #include "schema/node.h"
+#include "text/gres.h"
 #include "text/hostlist.h"
 
 #include <errno.h>
@@ -83,17 +84,23 @@ int gpubind_parse(const char *text, struct gpubind *ret, struct error *err)
 
 /* ---- the sets ------------------------------------------------------------------------------------ */
 
+/* A part of a GPU is a GPU to use, too. */
+static bool is_gpu(const struct gres_alloc *g)
+{
+	return str_eq(g->name, "gpu") || gres_is_shared(g->name);
+}
+
 struct bitset gpubind_all(const struct node_alloc *here, struct arena *a)
 {
 	struct bitset all = {};
 	uint32_t bits = 0;
 	for (uint32_t i = 0; i < here->n_gres; i++)
-		if (str_eq(here->gres[i].name, "gpu") && here->gres[i].devices.bits > bits)
+		if (is_gpu(&here->gres[i]) && here->gres[i].devices.bits > bits)
 			bits = here->gres[i].devices.bits;
 	bitset_init_in(&all, bits, a);
 	for (uint32_t i = 0; i < here->n_gres; i++) {
 		const struct bitset *d = &here->gres[i].devices;
-		if (!str_eq(here->gres[i].name, "gpu"))
+		if (!is_gpu(&here->gres[i]))
 			continue;
 		for (uint32_t at = bitset_next(d, 0); at != BITSET_NONE; at = bitset_next(d, at + 1))
 			bitset_add(&all, at);
@@ -213,18 +220,20 @@ struct bitset *gpubind_tasks(const struct gpubind_node *b, struct arena *a, bool
 	return sets;
 }
 
-static uint64_t count_gpus(const struct gres_request *list, uint32_t count)
+/* Parts of GPUs are promised to a task alone only where each task is to have a GPU of its own. */
+static uint64_t count_gpus(const struct gres_request *list, uint32_t count, const char *flags)
 {
+	bool alone = flags && strstr(flags, "one-task-per-sharing");
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < count; i++)
-		sum += str_eq(list[i].name, "gpu") ? list[i].count : 0;
+		sum += str_eq(list[i].name, "gpu") ? list[i].count : gres_is_shared(list[i].name) && alone;
 	return sum;
 }
 
 uint64_t gpubind_per_task(const struct step *s, const struct resource_request *job)
 {
-	return s->n_gres_per_task ? count_gpus(s->gres_per_task, s->n_gres_per_task) :
-				    count_gpus(job->gres_per_task, job->n_gres_per_task);
+	return s->n_gres_per_task ? count_gpus(s->gres_per_task, s->n_gres_per_task, job->gres_flags) :
+				    count_gpus(job->gres_per_task, job->n_gres_per_task, job->gres_flags);
 }
 
 struct gpubind_node gpubind_at(const struct step *s, uint32_t pos, const struct resource_request *job,
