@@ -4,6 +4,7 @@ does, such as a hundred thousand submissions over one connection or a message th
 import socket
 import struct
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,9 +111,16 @@ class Connection:
 
     @classmethod
     def token(cls, auth_socket, cluster="muster"):
-        with socket.socket(socket.AF_UNIX) as local:
-            local.connect(str(auth_socket))
-            return cls(local).call("token", {"cluster": cluster})[1][0]
+        """A credential; a daemon that ends or reads its configuration again leaves the socket to the next: ask that."""
+        end = time.monotonic() + 10
+        while True:
+            with socket.socket(socket.AF_UNIX) as local:
+                local.connect(str(auth_socket))
+                try:
+                    return cls(local).call("token", {"cluster": cluster})[1][0]
+                except ConnectionError:
+                    if time.monotonic() > end:
+                        raise
 
     def send(self, message, values):
         self.sock.sendall(frame(message, values, self.next_id))

@@ -70,7 +70,7 @@ class Cluster:
         done = self.muster("down")
         for child in self.strays:
             child.wait()
-        assert done.code == 0, done
+        assert done.code == 0 and "killed" not in done.out, done
         return done
 
     def destroy(self):

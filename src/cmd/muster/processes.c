@@ -212,9 +212,11 @@ size_t processes_end(const struct site *s, unsigned kinds, int signo, int wait_m
 		fds[i] = (int)syscall(SYS_pidfd_open, list[i].pid, 0);
 		if (fds[i] < 0)
 			continue; /* gone already */
-		syscall(SYS_pidfd_send_signal, fds[i], signo, NULL, 0);
+		/* So that one that is stopped can heed the signal.  First, because it takes a stop back that
+		 * is on its way to the process: a debugger's, or the leak check's when it leaves. */
 		if (signo == SIGTERM)
 			syscall(SYS_pidfd_send_signal, fds[i], SIGCONT, NULL, 0);
+		syscall(SYS_pidfd_send_signal, fds[i], signo, NULL, 0);
 	}
 	int64_t deadline = clock_msec() + wait_msec;
 	for (size_t i = 0; i < count; i++) {
