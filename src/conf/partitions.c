@@ -53,6 +53,17 @@ static bool check_limits(struct loader *ld, const char *where, const struct part
 		report(ld, where, "DefaultTime=%s is longer than MaxTime=%s", given, max);
 		return false;
 	}
+	if (p->oversubscribe && !str_ieq(p->oversubscribe, "NO") && !str_ieq(p->oversubscribe, "EXCLUSIVE") &&
+	    !str_ends(p->oversubscribe, ":1")) {
+		report(ld, where, "OverSubscribe=%s: sharing CPUs is not built yet: write NO or EXCLUSIVE",
+		       p->oversubscribe);
+		return false;
+	}
+	if (p->exclusive > EXCLUSIVE_KIND_USER) {
+		report(ld, where, "Exclusive=%s is not built yet: write NO, NODE or USER",
+		       enum_text(&exclusive_kind_enum, (int)p->exclusive));
+		return false;
+	}
 	if (p->max_nodes && p->min_nodes > p->max_nodes) {
 		report(ld, where, "MinNodes=%u is more than MaxNodes=%u", p->min_nodes, p->max_nodes);
 		return false;

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "conf/loader.h"
 #include "text/licenses.h"
+#include "text/selectparams.h"
 
 static const char *where_of(struct loader *ld, const char *key)
 {
@@ -21,7 +22,17 @@ static void check_licenses(struct loader *ld)
 		report(ld, where_of(ld, "Licenses"), "Licenses=%s: %s", text, err.text);
 }
 
+static void check_select(struct loader *ld)
+{
+	struct select_rules rules;
+	struct error err = {};
+	const char *text = ld->conf->main.select_type_parameters;
+	if (text && select_rules_parse(text, &rules, &err) < 0)
+		report(ld, where_of(ld, "SelectTypeParameters"), "SelectTypeParameters=%s: %s", text, err.text);
+}
+
 void policy_check(struct loader *ld)
 {
 	check_licenses(ld);
+	check_select(ld);
 }

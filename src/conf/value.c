@@ -218,16 +218,16 @@ static int read_level(const struct slot *s, const char *text)
 	return store_text(s, log_level_name(level));
 }
 
-/* NO, YES[:jobs] or FORCE[:jobs]. */
+/* NO, EXCLUSIVE, YES[:jobs] or FORCE[:jobs]. */
 static int read_oversubscribe(const struct slot *s, const char *text)
 {
 	uint32_t jobs = 1;
 	size_t len = strcspn(text, ":");
 	if (text[len] && (str_to_u32(text + len + 1, &jobs) < 0 || jobs == 0))
 		return -EINVAL;
-	static const char *const words[] = { "NO", "YES", "FORCE" };
+	static const char *const words[] = { "NO", "EXCLUSIVE", "YES", "FORCE" };
 	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
-		if (strlen(words[i]) != len || !str_istarts(text, words[i]) || (i == 0 && text[len]))
+		if (strlen(words[i]) != len || !str_istarts(text, words[i]) || (i < 2 && text[len]))
 			continue;
 		return store_text(s, arena_printf(s->arena, "%s%s", words[i], text + len));
 	}

@@ -58,8 +58,12 @@ void node_take(struct cluster *c, const struct job *j, const struct node_alloc *
 	n->last_busy = j->start_time > n->last_busy ? j->start_time : n->last_busy;
 	for (uint32_t i = 0; i < a->n_gres; i++)
 		gres_mark(n, &a->gres[i], true);
-	if (j->spec.request.exclusive == EXCLUSIVE_KIND_NODE)
+	if (j->exclusive == EXCLUSIVE_KIND_NODE)
 		n->exclusive_job = j->id;
+	if (j->exclusive == EXCLUSIVE_KIND_USER) {
+		n->owner_uid = j->uid;
+		n->owner_jobs++;
+	}
 }
 
 void node_give(struct cluster *c, const struct job *j, const struct node_alloc *a)
@@ -72,6 +76,8 @@ void node_give(struct cluster *c, const struct job *j, const struct node_alloc *
 		gres_mark(n, &a->gres[i], false);
 	if (n->exclusive_job == j->id)
 		n->exclusive_job = 0;
+	if (j->exclusive == EXCLUSIVE_KIND_USER && --n->owner_jobs == 0)
+		n->owner_uid = 0;
 }
 
 static void node_gres_set(struct node *n, const struct node_configured *ev)
@@ -98,6 +104,7 @@ static void node_remark(struct cluster *c, struct node *n)
 	n->used_mem_mib = 0;
 	n->job_count = 0;
 	n->completing_count = 0;
+	n->owner_uid = n->owner_jobs = 0;
 	struct job_entry *e;
 	for (size_t i = 0; (e = map_next(&c->active, &i));) {
 		int at = alloc_position(e->job.alloc, e->job.n_alloc, n->index);
@@ -298,6 +305,7 @@ static void apply_job_started(struct cluster *c, const struct job_started *ev)
 	set_text(&j->node_list, ev->node_list);
 	set_text(&j->batch_host, ev->batch_host);
 	set_text(&j->licenses_alloc, ev->licenses);
+	j->exclusive = ev->exclusive;
 	licenses_mark(c, j, true);
 	copy_alloc(&j->alloc, &j->n_alloc, ev->alloc, ev->n_alloc);
 	if (j->spec.batch)

@@ -5,6 +5,7 @@
  *       has, none is given out whole and in parts or in parts of two resources, and what a node
  *       counts as used (CPUs, memory, devices, parts, jobs) is exactly the sum over the jobs that
  *       hold it;
+ *       where a job shares with its own user's jobs only, there are no others;
  *   C2  a job is in exactly the indexes that its state asks for, and the queue is sorted;
  *   C3  a job that runs has nodes, one that waits has none, one that is over holds none;
  *   C4  a step lives inside its job's nodes, CPUs and devices;
@@ -39,6 +40,9 @@ struct tally {
 	struct bitset cpus;
 	uint64_t mem;
 	uint32_t jobs, completing;
+	uint32_t owners;        /* jobs that share with the same user only */
+	uint32_t uid;           /* of a job there */
+	bool mixed;             /* jobs of several users are there */
 	struct bitset *gres;
 	uint64_t *counts;
 	uint64_t **parts;
@@ -83,6 +87,9 @@ static void tally_job(struct tally *tallies, const struct cluster *c, const stru
 			bitset_or(&t->cpus, &a->cores);
 		}
 		t->mem += a->mem_mib;
+		t->mixed |= t->jobs && t->uid != j->uid;
+		t->uid = j->uid;
+		t->owners += j->exclusive == EXCLUSIVE_KIND_USER;
 		t->jobs++;
 		t->completing += j->completing;
 		for (uint32_t g = 0; g < a->n_gres; g++)
@@ -140,6 +147,8 @@ static void check_nodes(const struct cluster *c)
 		CHECK(n->used_mem_mib == tallies[i].mem, "node", n->index);
 		CHECK(n->job_count == tallies[i].jobs, "node", n->index);
 		CHECK(n->completing_count == tallies[i].completing, "node", n->index);
+		CHECK(n->owner_jobs == tallies[i].owners, "node", n->index);
+		CHECK(!n->owner_jobs || (!tallies[i].mixed && n->owner_uid == tallies[i].uid), "node", n->index);
 		check_parts(n, &tallies[i]);
 		for (uint32_t g = 0; g < n->n_gres; g++) {
 			CHECK(bitset_equal(&n->gres[g].used, &tallies[i].gres[g]), "node", n->index);

@@ -526,6 +526,8 @@ void cluster_look(const struct cluster *c, usec_t now, struct arena *a, struct s
 				    .node_count = (uint32_t)c->nodes.count,
 				    .partitions = partition_list(c, a),
 				    .partition_count = (uint32_t)c->partitions.count,
+				    .select = c->settings.select,
+				    .max_memory = c->settings.max_memory,
 				    .licenses = licenses_look(c, a),
 				    .license_count = (uint32_t)c->licenses.count,
 				    .unexplained = c->unexplained };
@@ -539,6 +541,17 @@ static void view_pending(const struct cluster *c, struct view *v)
 		list[i] = c->pending.at[i].job;
 	v->sched.pending = list;
 	v->sched.pending_count = (uint32_t)c->pending.count;
+	cluster_look_running(c, v->arena, &v->sched);
+}
+
+void cluster_look_running(const struct cluster *c, struct arena *a, struct sched_view *ret)
+{
+	const struct job **list = ARENA_ARRAY(a, const struct job *, c->active.count + 1);
+	const struct job_entry *e;
+	ret->running_count = 0;
+	for (size_t i = 0; (e = map_next(&c->active, &i));)
+		list[ret->running_count++] = &e->job;
+	ret->running = list;
 }
 
 static void view_jobs(const struct cluster *c, struct view *v)

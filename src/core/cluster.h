@@ -30,7 +30,13 @@ struct settings {
 	bool job_requeue;
 	bool has_def_mem_per_cpu, has_def_mem_per_node;
 	uint64_t def_mem_per_cpu, def_mem_per_node;
-	bool enforce_part_limits;
+	bool has_def_mem_per_gpu, has_def_cpu_per_gpu;
+	uint64_t def_mem_per_gpu;
+	uint32_t def_cpu_per_gpu;
+	enum { ENFORCE_NO, ENFORCE_ANY, ENFORCE_ALL } enforce_part_limits; /* how many of the job's partitions */
+	bool disable_root_jobs, allow_spec;
+	struct select_rules select;
+	struct memory_limits max_memory;
 	char gres_types[1024];
 };
 
@@ -162,3 +168,4 @@ struct view *cluster_view(struct cluster *c, unsigned parts, usec_t now);
 void cluster_view_release(struct cluster *c, struct view *v);
 /* The decisions' own look at the present: valid until the next apply(); memory in `a`. */
 void cluster_look(const struct cluster *c, usec_t now, struct arena *a, struct sched_view *ret);
+void cluster_look_running(const struct cluster *c, struct arena *a, struct sched_view *ret);

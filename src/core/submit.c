@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "core/decide.h"
+#include "core/defaults.h"
 #include "core/internal.h"
 #include "schema/errors.h"
 #include "sched/demand.h"
+#include "sched/limits.h"
 #include "sched/features.h"
 #include "sched/plan.h"
 #include "text/hostlist.h"
@@ -50,12 +52,10 @@ static int refuse_missing(struct accept *a)
 		{ !str_empty(s->mail_type), "--mail-type" },
 		{ !str_empty(s->wckey), "--wckey" },
 		{ s->no_kill, "--no-kill" },
-		{ r->oversubscribe, "--oversubscribe" },
-		{ r->has_core_spec, "--core-spec" },
-		{ r->has_thread_spec, "--thread-spec" },
 		{ r->gres_flags && strstr(r->gres_flags, "allow-task-sharing"), "--gres-flags=allow-task-sharing" },
 		{ !str_empty(r->gpu_freq), "--gpu-freq" },
-		{ r->exclusive > EXCLUSIVE_KIND_NODE, "--exclusive=user|mcs|topo" },
+		{ r->exclusive == EXCLUSIVE_KIND_MCS, "--exclusive=mcs (there are no security labels)" },
+		{ r->exclusive == EXCLUSIVE_KIND_TOPO, "--exclusive=topo" },
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
 		if (missing[i].asked)
@@ -84,6 +84,20 @@ static bool in_groups(const struct submission *s, const char *allowed)
 	return false;
 }
 
+/* AllocNodes= of the partition. */
+static bool from_host(const char *allowed, const char *host, struct arena *a)
+{
+	struct hostlist names;
+	if (str_empty(allowed) || str_ieq(allowed, "ALL"))
+		return true;
+	if (hostlist_expand(allowed, a, &names, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < names.count; i++)
+		if (host && str_ieq(names.names[i], host))
+			return true;
+	return false;
+}
+
 static int may_use(struct accept *a, const struct partition *p)
 {
 	const struct partition_conf *conf = &p->conf;
@@ -95,13 +109,20 @@ static int may_use(struct accept *a, const struct partition *p)
 	if (who->uid != 0 && conf->root_only)
 		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s is for root alone",
 				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name);
-	if (who->uid == 0 && conf->disable_root_jobs)
+	if (who->uid == 0 && (conf->disable_root_jobs || a->c->settings.disable_root_jobs))
 		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s takes no jobs of root",
 				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name);
 	if (who->uid != 0 && !str_empty(conf->allow_groups) && !str_ieq(conf->allow_groups, "ALL") &&
 	    !in_groups(a->s, conf->allow_groups))
 		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s is for the groups %s",
 				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name, conf->allow_groups);
+	if (conf->req_resv && str_empty(a->s->request->spec.reservation))
+		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s is for jobs with --reservation",
+				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name);
+	if (!from_host(conf->alloc_nodes, a->s->request->spec.submit_host, a->out->arena))
+		return error_set(a->err, -E_ACCESS_DENIED, "%s: partition %s takes jobs from %s, not from %s",
+				 enum_text(&error_code_enum, E_ACCESS_DENIED), conf->name, conf->alloc_nodes,
+				 a->s->request->spec.submit_host ? a->s->request->spec.submit_host : "elsewhere");
 	return 0;
 }
 
@@ -232,22 +253,6 @@ static bool has_memory(const struct resource_request *r)
 	return r->has_mem_per_node_mib || r->has_mem_per_cpu_mib || r->has_mem_per_gpu_mib;
 }
 
-static void default_memory(struct accept *a, const struct partition *p, struct resource_request *r)
-{
-	const struct settings *set = &a->c->settings;
-	if (has_memory(r))
-		return;
-	if (p->conf.has_def_mem_per_cpu_mib || (!p->conf.has_def_mem_per_node_mib && set->has_def_mem_per_cpu)) {
-		r->has_mem_per_cpu_mib = true;
-		r->mem_per_cpu_mib = p->conf.has_def_mem_per_cpu_mib ? p->conf.def_mem_per_cpu_mib :
-								      set->def_mem_per_cpu;
-	} else if (p->conf.has_def_mem_per_node_mib || set->has_def_mem_per_node) {
-		r->has_mem_per_node_mib = true;
-		r->mem_per_node_mib = p->conf.has_def_mem_per_node_mib ? p->conf.def_mem_per_node_mib :
-									set->def_mem_per_node;
-	}
-}
-
 static int check_request(struct accept *a)
 {
 	const struct resource_request *r = &a->job.spec.request;
@@ -262,29 +267,51 @@ static int check_request(struct accept *a)
 	    (e = check_gres(a, r->gres_per_socket, r->n_gres_per_socket)) < 0 ||
 	    (e = check_gres(a, r->gres_per_task, r->n_gres_per_task)) < 0)
 		return e;
+	if ((r->has_core_spec || r->has_thread_spec) && !a->c->settings.allow_spec)
+		return error_set(a->err, -E_NOT_SUPPORTED, "%s: %s needs AllowSpecResourcesUsage=YES",
+				 enum_text(&error_code_enum, E_NOT_SUPPORTED),
+				 r->has_core_spec ? "--core-spec" : "--thread-spec");
 	return check_licenses(a, r->licenses);
 }
 
-/* More nodes than the partition has or allows: the job waits and says so (sbatch(1)), unless the site
- * wants such jobs refused. */
-static int check_limits(struct accept *a, const struct partition *p)
+static int code_of(enum job_reason reason)
 {
-	uint32_t nodes = a->job.spec.request.nodes_min ? a->job.spec.request.nodes_min : 1;
-	uint32_t most = bitset_count(&p->nodes);
-	if (p->conf.max_nodes && p->conf.max_nodes < most)
-		most = p->conf.max_nodes;
-	bool too_long = p->conf.max_time && (!a->job.time_limit || a->job.time_limit > p->conf.max_time);
-	if (nodes <= most && !too_long)
+	return reason == JOB_REASON_PART_TIME_LIMIT     ? E_INVALID_TIME_LIMIT :
+	       reason == JOB_REASON_PART_NODE_LIMIT     ? E_TOO_MANY_NODES :
+	       reason == JOB_REASON_MAX_MEM_PER_LIMIT   ? E_INVALID_TASK_MEMORY :
+	       reason == JOB_REASON_ACCOUNT_NOT_ALLOWED ? E_INVALID_ACCOUNT :
+	       reason == JOB_REASON_QOS_NOT_ALLOWED     ? E_INVALID_QOS :
+							  E_PART_CONFIG;
+}
+
+/* What a partition does not allow makes the job wait and say so (sbatch(1)), unless the site wants such
+ * jobs refused: when one of their partitions refuses, or when all of them do. */
+static int check_limits(struct accept *a, const struct partition *first)
+{
+	const char *list = str_empty(a->job.spec.partition) ? first->conf.name : a->job.spec.partition;
+	AUTO_BUF struct buf why = {};
+	enum job_reason reason = JOB_REASON_NONE;
+	uint32_t refused = 0, asked = 0;
+	for (const char *p = list; *p;) {
+		size_t len = strcspn(p, ",");
+		AUTO_BUF struct buf text = {};
+		const struct partition *one = cluster_partition(a->c, arena_strndup(a->out->arena, p, len));
+		enum job_reason r = limits_refuse(&a->view, one, &a->job, &text);
+		p += len + (p[len] == ',');
+		asked++;
+		refused += r != JOB_REASON_NONE;
+		if (r == JOB_REASON_NONE || reason != JOB_REASON_NONE)
+			continue;
+		reason = r;
+		buf_puts(&why, buf_text(&text));
+	}
+	a->will_wait = refused == asked;
+	bool enforced = a->c->settings.enforce_part_limits == ENFORCE_ALL ||
+			(a->c->settings.enforce_part_limits == ENFORCE_ANY && a->will_wait);
+	if (!refused || !enforced)
 		return 0;
-	a->will_wait = true;
-	if (!a->c->settings.enforce_part_limits)
-		return 0;
-	if (too_long)
-		return error_set(a->err, -E_INVALID_TIME_LIMIT, "%s: partition %s allows %" PRId64 " minutes",
-				 enum_text(&error_code_enum, E_INVALID_TIME_LIMIT), p->conf.name,
-				 p->conf.max_time / USEC_PER_MIN);
-	return error_set(a->err, -E_TOO_MANY_NODES, "%s: partition %s allows %u nodes, %u are asked for",
-			 enum_text(&error_code_enum, E_TOO_MANY_NODES), p->conf.name, most, nodes);
+	int code = code_of(reason);
+	return error_set(a->err, -code, "%s: %s", enum_text(&error_code_enum, code), buf_text(&why));
 }
 
 /* Can any of the job's partitions ever hold it? */
@@ -339,13 +366,6 @@ static uint64_t signature(const struct job *j)
 	return h ? h : 1;
 }
 
-/* sbatch(1) --ntasks-per-gpu: each GPU serves its own tasks. */
-static void default_binding(struct accept *a, struct job_spec *s)
-{
-	if (s->request.has_ntasks_per_gpu && str_empty(s->gpu_bind))
-		s->gpu_bind = arena_printf(a->out->arena, "single:%u", s->request.ntasks_per_gpu);
-}
-
 static void describe(struct accept *a, const struct partition *p)
 {
 	const struct submission *s = a->s;
@@ -371,8 +391,7 @@ static void describe(struct accept *a, const struct partition *p)
 	j->time_limit = j->spec.has_time_limit ? j->spec.time_limit : p->conf.default_time;
 	if (!j->spec.has_time_limit && !p->conf.default_time)
 		j->time_limit = p->conf.max_time;
-	default_memory(a, p, &j->spec.request);
-	default_binding(a, &j->spec);
+	defaults_fill(&a->c->settings, &a->view, p, &j->spec, a->out->arena);
 }
 
 static int set_priority(struct accept *a)

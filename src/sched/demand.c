@@ -132,6 +132,10 @@ int demand_from(const struct resource_request *r, struct demand *ret, struct err
 	d.fill_sockets = distribution_of(r->distribution).sockets == DIST_LEVEL_BLOCK;
 	shape(&q, &d);
 	d.exclusive = r->exclusive == EXCLUSIVE_KIND_NODE;
+	d.exclusive_user = r->exclusive == EXCLUSIVE_KIND_USER;
+	d.spares_cores = r->has_core_spec || r->has_thread_spec;
+	d.spare_cores = r->has_core_spec ? r->core_spec : 0;
+	d.spare_threads = r->has_thread_spec ? r->thread_spec : 0;
 	d.whole_memory = (r->has_mem_per_node_mib && r->mem_per_node_mib == 0) ||
 			 (!r->has_mem_per_node_mib && !r->has_mem_per_cpu_mib && !r->has_mem_per_gpu_mib);
 	d.mem_per_node = r->has_mem_per_node_mib ? r->mem_per_node_mib : 0;

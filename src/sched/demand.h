@@ -33,11 +33,20 @@ struct demand {
 	uint32_t threads_per_core;     /* threads of a core that tasks use; 0: all */
 	uint32_t sockets_min, cores_min, threads_min; /* what a node must have; cores: of a socket */
 	struct gres_want per_job, per_node, per_socket, per_task; /* socket: on sockets_min of each node */
+	bool has_gpus;                 /* asks for any */
 	uint32_t tasks_per_gpu;        /* where the GPUs of per_job go with so many tasks each; else 0 */
 	bool overcommit;
 	bool whole_memory;             /* --mem=0 or no limit at all */
 	uint64_t mem_per_node, mem_per_cpu, mem_per_gpu; /* MiB; 0 where not asked */
 	bool exclusive;
+	bool exclusive_user;           /* shares nodes with jobs of the same user only */
+	bool spares_cores;             /* -S or --thread-spec: another part of each node is set aside */
+	uint32_t spare_cores, spare_threads;
+	/* From the partition and SelectTypeParameters (limits_bind). */
+	uint64_t mem_max;              /* on a node, for those who take all; 0 is no limit */
+	uint32_t limit;                /* 1 + which of the pool's limits on CPUs it falls under; 0: none */
+	uint32_t limit_per_node, limit_per_socket; /* CPUs of all jobs under that limit; 0 is no limit */
+	bool ignores_memory, pack_nodes, least_loaded;
 	bool fill_sockets;             /* -m :block: one socket is filled before the next is begun */
 };
 

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "sched/demand.h"
 #include "sched/fragment.h"
+#include "sched/limits.h"
+#include "sched/owners.h"
 #include "sched/plan.h"
 #include "sched/pool.h"
 #include "sched/view.h"
@@ -17,6 +19,10 @@ struct looking {
 	struct fit_scope scope;
 	const struct expect_end *ends;
 	struct arena *arena;
+	const struct job **jobs; /* of the ends */
+	uint32_t count;
+	uint32_t uid;
+	const struct partition *partition;
 };
 
 /* Does it fit once the first `gone` jobs have ended? */
@@ -24,14 +30,26 @@ static bool fits_after(const struct looking *l, uint32_t gone, struct fit *ret)
 {
 	struct pool pool;
 	struct mix mix = {};
-	pool_init(&pool, l->v, false, l->arena);
+	struct owners owners;
+	struct bitset blocked;
+	struct sched_view left = *l->v; /* with those that are still there */
+	struct fit_scope scope = l->scope;
+	struct demand d = *l->d;
+	left.running = l->jobs + gone;
+	left.running_count = l->count - gone;
+	pool_init(&pool, &left, false, l->arena);
+	pool_limit(&pool, l->partition, &d);
+	owners_init(&owners, left.running, left.running_count, left.node_count, l->arena);
+	bitset_init_in(&blocked, left.node_count, l->arena);
+	owners_block(&owners, l->uid, d.exclusive_user, &blocked);
+	scope.blocked = &blocked;
 	mix_add(&mix, l->d, 1); /* as in a pass where nobody else waits */
 	pool.mix = &mix;
 	for (uint32_t i = 0; i < gone; i++)
 		for (uint32_t k = 0; k < l->ends[i].job->n_alloc; k++)
 			if (!l->ends[i].job->alloc[k].clean)
 				pool_give(&pool, &l->ends[i].job->alloc[k]);
-	bool ok = fit_find(&pool, l->d, &l->scope, l->arena, ret) == FIT_OK;
+	bool ok = fit_find(&pool, &d, &scope, l->arena, ret) == FIT_OK;
 	pool_done(&pool);
 	return ok;
 }
@@ -67,10 +85,17 @@ struct expectation expect_start(const struct sched_view *v, const struct job *j,
 	struct demand d;
 	struct error err = {};
 	struct looking l = { v, &d, { .nodes = &p->nodes, .topology = view_topology(v, p) }, ends, a };
+	l.jobs = ARENA_ARRAY(a, const struct job *, count + 1);
+	for (uint32_t i = 0; i < count; i++)
+		l.jobs[i] = ends[i].job;
+	l.count = count;
+	l.uid = j->uid;
+	l.partition = p;
 	usec_t first = j->eligible_time > v->now ? j->eligible_time : v->now;
 	uint32_t gone = first > v->now ? ended_by(ends, count, first) : 0;
 	if (demand_from(&j->spec.request, &d, &err) < 0)
 		return e;
+	limits_bind(v, p, &d);
 	if (!fits_after(&l, gone, &e.fit) && !fits_after(&l, count, &e.fit)) {
 		/* --switches gives way after a while, and not before. */
 		l.scope.any_switches = plan_switches_until(j) != 0;

@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "sched/cores.h"
 #include "sched/demand.h"
 #include "sched/distribution.h"
 #include "sched/fabric.h"
@@ -80,6 +81,8 @@ static uint64_t clamp(uint64_t v, uint64_t most)
  * among equals the node that has least to spare, devices before CPUs. */
 static uint64_t rank_of(const struct search *s, const struct pool_node *n)
 {
+	if (s->d->least_loaded) /* slurm.conf(5) LLN: most idle CPUs first */
+		return (uint64_t)clamp(n->node->conf.weight, 0xffff) << 48 | (0xffff - clamp(n->free_cpus, 0xffff));
 	uint64_t devices = gresfit_waste(n, s->d), growth = 0x8000;
 	if (s->pool->mix) {
 		double hurt = mix_growth(s->pool->mix, n, s->d) * 100 + 0x8000;
@@ -478,6 +481,7 @@ static bool deal_tasks(struct search *s, uint32_t nodes, const uint32_t *room, u
 	struct distribution d = distribution_of(s->d->request->distribution);
 	if (!str_empty(s->d->request->task_hosts))
 		return deal_hosts(s, nodes, room, tasks);
+	d.pack |= s->d->pack_nodes && !d.no_pack; /* CR_Pack_Nodes */
 	layout_deal(&d, ntasks, room, nodes, tasks);
 	return true;
 }
@@ -625,7 +629,7 @@ static struct best look_around(const struct search *s)
 		if (!n->up || !features_match(s->constraint, n->node))
 			continue;
 		best.nodes++;
-		best.cpus = n->free_cpus > best.cpus ? n->free_cpus : best.cpus;
+		best.cpus = cpus_free(n, s->d) > best.cpus ? cpus_free(n, s->d) : best.cpus;
 		best.mem = n->free_mem > best.mem ? n->free_mem : best.mem;
 	}
 	return best;

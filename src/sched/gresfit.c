@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "sched/cores.h"
 #include "sched/devices.h"
 #include "sched/pool.h"
 #include "text/gres.h"
@@ -181,8 +182,9 @@ static uint32_t sockets_worth(const struct pool_node *n, const struct demand *d,
 {
 	uint32_t free = 0, empty = 0, used = (uint32_t)__builtin_popcount(set);
 	for (uint32_t s = 0; s < n->geometry.sockets; s++) {
-		free += set >> s & 1 ? n->free_cores[s] : 0;
-		empty += set >> s & 1 && !n->free_cores[s];
+		uint32_t here = set >> s & 1 ? cores_free_on(n, d, s) : 0;
+		free += here;
+		empty += set >> s & 1 && !here;
 	}
 	if (gresfit_is_bound(d) && (empty || free < cores || used > cores))
 		return 0;

@@ -435,5 +435,6 @@ int gres_settle(struct resource_request *q, struct demand *d, struct error *err)
 	if ((e = check_types(&s)) < 0 || (e = check_shared(&s)) < 0 || (e = check_per_gpu(&s)) < 0 ||
 	    (e = settle_tasks_per_gpu(&s)) < 0 || (e = each_kind(&s)) < 0)
 		return e;
+	d->has_gpus = asks_for(q, "gpu");
 	return give_out(&s);
 }

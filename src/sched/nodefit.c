@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "sched/cores.h"
 #include "sched/demand.h"
 #include "sched/gresfit.h"
 #include "sched/pool.h"
@@ -58,10 +59,10 @@ static uint32_t cores_of_tasks(const struct demand *d, const struct geometry *g,
 /* --ntasks-per-socket: the most tasks that socket `s` takes. */
 static uint32_t socket_cap(const struct pool_node *n, const struct demand *d, uint32_t s)
 {
-	uint32_t cap = n->free_cores[s] * usable_threads(d, &n->geometry) / d->cpus_per_task;
+	uint32_t free = cores_free_on(n, d, s), cap = free * usable_threads(d, &n->geometry) / d->cpus_per_task;
 	if (cap > d->ntasks_per_socket)
 		cap = d->ntasks_per_socket;
-	while (cap && cores_of_tasks(d, &n->geometry, cap) > n->free_cores[s])
+	while (cap && cores_of_tasks(d, &n->geometry, cap) > free)
 		cap--;
 	return cap;
 }
@@ -98,10 +99,27 @@ static uint32_t cores_by_socket(const struct pool_node *n, const struct demand *
 	return cores;
 }
 
+/* Where sockets are given whole, all cores of as many sockets as it takes. */
+static uint32_t by_unit(const struct pool_node *n, uint32_t cores, uint32_t sockets)
+{
+	if (!n->geometry.whole_sockets)
+		return cores;
+	uint32_t least = ceil_div(cores, n->geometry.cores);
+	return (least > sockets ? least : sockets) * n->geometry.cores;
+}
+
+static uint32_t sockets_in(const uint32_t *cores, const struct pool_node *n)
+{
+	uint32_t count = 0;
+	for (uint32_t s = 0; n->geometry.whole_sockets && s < n->geometry.sockets && s < SOCKETS_MAX; s++)
+		count += cores[s] != 0;
+	return count;
+}
+
 /* Whole cores for so many tasks and GPUs of --gpus on this node. */
 static uint32_t cores_for(const struct demand *d, const struct pool_node *n, uint32_t tasks, uint64_t job_gres)
 {
-	uint32_t by_socket[SOCKETS_MAX];
+	uint32_t by_socket[SOCKETS_MAX] = {};
 	uint32_t cores = d->ntasks_per_socket && !d->overcommit ? cores_by_socket(n, d, tasks, by_socket) :
 								 cores_of_tasks(d, &n->geometry, tasks);
 	uint64_t gpus = d->cpus_per_gpu ? gresfit_gpus(d, tasks, job_gres) : 0, cpus = d->cpus_per_gpu * gpus;
@@ -111,23 +129,31 @@ static uint32_t cores_for(const struct demand *d, const struct pool_node *n, uin
 		return UINT32_MAX / n->geometry.threads; /* more than any answer below could be */
 	if (cores < ceil_div((uint32_t)cpus, usable_threads(d, &n->geometry)))
 		cores = ceil_div((uint32_t)cpus, usable_threads(d, &n->geometry));
-	return cores ? cores : 1;
+	return by_unit(n, cores ? cores : 1, sockets_in(by_socket, n));
 }
 
 /* A job that has the node for itself gets all CPUs, but needs no fewer than another would. */
 static uint32_t cpus_for(const struct demand *d, const struct pool_node *n, uint32_t tasks, uint64_t job_gres)
 {
 	uint32_t cpus = cores_for(d, n, tasks, job_gres) * n->geometry.threads;
-	return d->exclusive && cpus < n->free_cpus ? n->free_cpus : cpus;
+	return d->exclusive && cpus < cpus_free(n, d) ? cpus_free(n, d) : cpus;
 }
 
 static uint64_t memory_for(const struct demand *d, const struct pool_node *n, uint32_t cpus, uint32_t tasks,
 			   uint64_t job_gres)
 {
-	if (d->whole_memory)
-		return node_memory(n->node);
+	if (d->whole_memory) {
+		uint64_t all = node_memory(n->node);
+		return d->mem_max && d->mem_max < all ? d->mem_max : all;
+	}
 	uint64_t gpus = d->mem_per_gpu ? gresfit_gpus(d, tasks, job_gres) : 0;
 	return d->mem_per_node + d->mem_per_cpu * cpus + d->mem_per_gpu * gpus;
+}
+
+/* Where memory is not counted a node must have it, and that is all. */
+static uint64_t memory_free(const struct demand *d, const struct pool_node *n)
+{
+	return d->ignores_memory ? node_memory(n->node) : n->free_mem;
 }
 
 static bool fits(const struct pool_node *n, const struct demand *d, uint32_t tasks)
@@ -138,7 +164,7 @@ static bool fits(const struct pool_node *n, const struct demand *d, uint32_t tas
 	if (d->tasks_per_gpu && least_gres > nodefit_job_gres(n, d))
 		return false;
 	uint32_t cpus = cpus_for(d, n, tasks, least_gres);
-	if (cpus > n->free_cpus || memory_for(d, n, cpus, tasks, least_gres) > n->free_mem)
+	if (cpus > cpus_free(n, d) || memory_for(d, n, cpus, tasks, least_gres) > memory_free(d, n))
 		return false;
 	struct gres_part part = { tasks, least_gres, cpus / n->geometry.threads };
 	return gresfit_has(n, d, &part, NULL);
@@ -146,8 +172,10 @@ static bool fits(const struct pool_node *n, const struct demand *d, uint32_t tas
 
 static bool has_shape(const struct pool_node *n, const struct demand *d)
 {
-	return n->geometry.sockets >= d->sockets_min && n->geometry.cores >= d->cores_min &&
-	       n->geometry.threads >= d->threads_min &&
+	struct geometry real = { .sockets = n->geometry.sockets };
+	if (d->cores_min || d->threads_min)
+		real = node_geometry(n->node);
+	return real.sockets >= d->sockets_min && real.cores >= d->cores_min && real.threads >= d->threads_min &&
 	       (!d->request->has_tmp_mib || n->node->conf.tmp_disk_mib >= d->request->tmp_mib) &&
 	       !(d->exclusive && !n->idle);
 }
@@ -161,7 +189,7 @@ uint64_t nodefit_job_gres(const struct pool_node *n, const struct demand *d)
 	while (low < high) {
 		uint64_t mid = low + (high - low + 1) / 2;
 		uint32_t cpus = cpus_for(d, n, 1, mid);
-		if (cpus <= n->free_cpus && memory_for(d, n, cpus, 1, mid) <= n->free_mem)
+		if (cpus <= cpus_free(n, d) && memory_for(d, n, cpus, 1, mid) <= memory_free(d, n))
 			low = mid;
 		else
 			high = mid - 1;
@@ -171,9 +199,10 @@ uint64_t nodefit_job_gres(const struct pool_node *n, const struct demand *d)
 
 uint32_t nodefit_room(const struct pool_node *n, const struct demand *d)
 {
-	if (!n->free_cpus || !has_shape(n, d) || !nodefit_job_gres(n, d)) /* each takes part in --gpus */
+	uint32_t free = cpus_free(n, d);
+	if (!free || !has_shape(n, d) || !nodefit_job_gres(n, d)) /* each takes part in --gpus */
 		return 0;
-	uint32_t cap = n->free_cpus / d->cpus_per_task;
+	uint32_t cap = free / d->cpus_per_task;
 	if (d->ntasks_per_socket && cap > socket_caps(n, d))
 		cap = socket_caps(n, d);
 	if (d->overcommit)
@@ -208,18 +237,14 @@ struct taking {
 
 /* ---- cores ------------------------------------------------------------------------------------- */
 
-static bool core_is_free(const struct pool_node *n, const struct bitset *given, uint32_t core)
-{
-	uint32_t cpu = core * n->geometry.threads;
-	return !bitset_has(&n->used_cpus, cpu) && !bitset_has(given, cpu);
-}
-
 /* Up to `want` free cores of one socket, lowest first; returns how many. */
-static uint32_t take_on_socket(const struct pool_node *n, uint32_t socket, uint32_t want, struct bitset *given)
+static uint32_t take_on_socket(const struct taking *t, uint32_t socket, uint32_t want)
 {
+	const struct pool_node *n = t->n;
+	struct bitset *given = &t->out->cores;
 	uint32_t got = 0, first = socket * n->geometry.cores;
 	for (uint32_t core = first; core < first + n->geometry.cores && got < want; core++) {
-		if (!core_is_free(n, given, core))
+		if (bitset_has(given, core * n->geometry.threads) || !core_is_free(n, t->d, core))
 			continue;
 		bitset_add_range(given, core * n->geometry.threads, n->geometry.threads);
 		got++;
@@ -245,14 +270,13 @@ static uint32_t take_for_tasks(const struct taking *t, uint32_t tasks, uint32_t 
 			       uint32_t allowed, uint32_t *left)
 {
 	const struct pool_node *n = t->n;
-	struct bitset *given = &t->out->cores;
 	uint32_t got = 0, last = n->geometry.sockets - 1;
 	for (uint32_t task = 0; task < tasks && got < most; task++) {
 		uint32_t want = per_task < most - got ? per_task : most - got;
 		uint32_t s = next_socket(n, left, allowed, last, want);
 		if (s == UINT32_MAX)
 			break;
-		uint32_t took = take_on_socket(n, s, want, given);
+		uint32_t took = take_on_socket(t, s, want);
 		left[s] -= took;
 		got += took;
 		if (!t->d->fill_sockets)
@@ -261,22 +285,55 @@ static uint32_t take_for_tasks(const struct taking *t, uint32_t tasks, uint32_t 
 	return got;
 }
 
-/* --ntasks-per-socket decides how many cores of each socket there are; what else is wanted comes from
- * wherever there is some. */
-static void take_by_socket_cap(const struct taking *t, uint32_t tasks, uint32_t want)
+/* What is still wanted, from wherever there is some: close sockets first. */
+static uint32_t take_rest(const struct taking *t, uint32_t want, uint32_t *left)
 {
-	uint32_t cores[SOCKETS_MAX], got = 0, sockets = t->n->geometry.sockets;
+	uint32_t got = 0;
+	for (int far = 0; far < 2; far++) {
+		for (uint32_t s = 0; s < t->n->geometry.sockets && got < want; s++) {
+			bool is_far = t->close && !(t->close >> (s % 32) & 1);
+			if (is_far != far || !(t->sockets >> (s % 32) & 1))
+				continue;
+			uint32_t took = take_on_socket(t, s, left[s] < want - got ? left[s] : want - got);
+			left[s] -= took;
+			got += took;
+		}
+	}
+	return got;
+}
+
+/* --ntasks-per-socket decides how many cores of each socket there are. */
+static uint32_t take_by_socket_cap(const struct taking *t, uint32_t tasks, uint32_t *left)
+{
+	uint32_t cores[SOCKETS_MAX], got = 0;
 	cores_by_socket(t->n, t->d, tasks, cores);
-	for (uint32_t s = 0; s < sockets && s < SOCKETS_MAX; s++)
-		got += take_on_socket(t->n, s, cores[s], &t->out->cores);
-	for (uint32_t s = 0; s < sockets && got < want; s++)
-		got += take_on_socket(t->n, s, want - got, &t->out->cores);
-	assert(got == want);
+	for (uint32_t s = 0; s < t->n->geometry.sockets && s < SOCKETS_MAX; s++) {
+		uint32_t took = take_on_socket(t, s, t->n->geometry.whole_sockets && cores[s] ? left[s] : cores[s]);
+		left[s] -= took;
+		got += took;
+	}
+	return got;
+}
+
+/* Tasks go round the sockets, close ones first. */
+static uint32_t take_round(const struct taking *t, uint32_t tasks, uint32_t want, uint32_t *left)
+{
+	uint32_t use = usable_threads(t->d, &t->n->geometry), got = 0;
+	uint32_t per_task = ceil_div(t->d->cpus_per_task, use);
+	/* Threads of one core serve several one-CPU tasks: then count in cores, not in tasks. */
+	bool share_cores = t->d->cpus_per_task < use && t->d->ntasks_per_core != 1;
+	uint32_t pieces = share_cores ? want : tasks;
+	if (t->close)
+		got = take_for_tasks(t, pieces, per_task, want, t->close & t->sockets, left);
+	if (got < want)
+		got += take_for_tasks(t, pieces, per_task, want - got, t->sockets, left);
+	return got;
 }
 
 /* A socket of the set that has none of the cores yet gets one from the socket that has most. */
-static void touch_each_socket(const struct taking *t, struct bitset *given)
+static void touch_each_socket(const struct taking *t, const uint32_t *left)
 {
+	struct bitset *given = &t->out->cores;
 	const struct geometry *g = &t->n->geometry;
 	uint32_t *has = ARENA_ARRAY(t->arena, uint32_t, g->sockets);
 	for (uint32_t cpu = bitset_next(given, 0); cpu != BITSET_NONE; cpu = bitset_next(given, cpu + 1))
@@ -286,7 +343,7 @@ static void touch_each_socket(const struct taking *t, struct bitset *given)
 		for (uint32_t k = 1; k < g->sockets; k++)
 			most = has[k] > has[most] ? k : most;
 		if (!(t->touched >> (s % 32) & 1) || has[s] || has[most] <= g->threads ||
-		    !take_on_socket(t->n, s, 1, given))
+		    !left[s] || !take_on_socket(t, s, 1))
 			continue;
 		for (uint32_t core = (most + 1) * g->cores; core-- > most * g->cores;) {
 			if (!bitset_has(given, core * g->threads))
@@ -303,28 +360,20 @@ static void touch_each_socket(const struct taking *t, struct bitset *given)
 static void take_cores(const struct taking *t, uint32_t tasks, uint32_t want)
 {
 	const struct pool_node *n = t->n;
-	struct bitset *given = &t->out->cores;
-	uint32_t use = usable_threads(t->d, &n->geometry);
-	uint32_t per_task = ceil_div(t->d->cpus_per_task, use), got = 0;
-	bitset_init_in(given, n->node->conf.cpus, t->arena);
-	if (t->d->ntasks_per_socket && !t->d->overcommit && !t->d->exclusive) {
-		take_by_socket_cap(t, tasks, want);
-		return;
-	}
-	uint32_t *left = arena_dup(t->arena, n->free_cores, n->geometry.sockets * sizeof(*left));
-	/* Threads of one core serve several one-CPU tasks: then count in cores, not in tasks. */
-	bool share_cores = t->d->cpus_per_task < use && t->d->ntasks_per_core != 1;
-	uint32_t pieces = share_cores ? want : tasks;
-	if (t->close)
-		got = take_for_tasks(t, pieces, per_task, want, t->close & t->sockets, left);
+	uint32_t got = 0, *left = ARENA_ARRAY(t->arena, uint32_t, n->geometry.sockets);
+	bool capped = t->d->ntasks_per_socket && !t->d->overcommit && !t->d->exclusive;
+	for (uint32_t s = 0; s < n->geometry.sockets; s++)
+		left[s] = cores_free_on(n, t->d, s);
+	bitset_init_in(&t->out->cores, n->node->conf.cpus, t->arena);
+	if (capped)
+		got = take_by_socket_cap(t, tasks, left);
+	else if (!n->geometry.whole_sockets)
+		got = take_round(t, tasks, want, left);
 	if (got < want)
-		got += take_for_tasks(t, pieces, per_task, want - got, t->sockets, left);
-	for (uint32_t s = 0; s < n->geometry.sockets && got < want; s++)
-		if (t->sockets >> (s % 32) & 1)
-			got += take_on_socket(n, s, want - got, given);
+		got += take_rest(t, want - got, left);
 	assert(got == want);
-	if (t->touched)
-		touch_each_socket(t, given);
+	if (t->touched && !capped && !n->geometry.whole_sockets)
+		touch_each_socket(t, left);
 }
 
 void nodefit_take(const struct pool_node *n, const struct demand *d, uint32_t tasks, uint64_t job_gres,
@@ -343,5 +392,5 @@ void nodefit_take(const struct pool_node *n, const struct demand *d, uint32_t ta
 	if (gresfit_is_bound(d))
 		t.sockets = sockets;
 	take_cores(&t, tasks, part.cores);
-	out->mem_mib = memory_for(d, n, cpus, tasks, job_gres);
+	out->mem_mib = d->ignores_memory ? 0 : memory_for(d, n, cpus, tasks, job_gres);
 }

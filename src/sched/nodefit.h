@@ -19,6 +19,7 @@ struct pool_node;
 /* Sockets, cores per socket and threads per core, also for nodes configured by CPUs alone. */
 struct geometry {
 	uint32_t sockets, cores, threads; /* cores: of one socket */
+	bool whole_sockets;               /* and a socket serves one job alone */
 };
 struct geometry node_geometry(const struct node *n);
 

@@ -20,6 +20,8 @@
 #include "sched/demand.h"
 #include "sched/fragment.h"
 #include "sched/licenses.h"
+#include "sched/limits.h"
+#include "sched/owners.h"
 #include "sched/pool.h"
 #include "sched/view.h"
 
@@ -31,6 +33,8 @@ struct pass {
 	struct pool pool;
 	struct mix mix;              /* what the queue asks for */
 	struct license_pool licenses;
+	struct owners owners;
+	struct bitset blocked;       /* for one request: kept nodes and those of other users */
 	struct bitset kept;          /* nodes held for a job ahead */
 	struct bitset partition_kept; /* partitions by position in the view */
 	struct map failed;           /* signature ^ partition -> tried in this pass and did not fit */
@@ -70,18 +74,13 @@ static enum job_reason not_eligible(const struct sched_view *v, const struct job
 	return JOB_REASON_NONE;
 }
 
-static enum job_reason partition_refuses(const struct partition *p, const struct job *j)
+static enum job_reason partition_refuses(const struct sched_view *v, const struct partition *p, const struct job *j)
 {
 	if (p->conf.state == PARTITION_STATE_DOWN)
 		return JOB_REASON_PART_DOWN;
 	if (p->conf.state == PARTITION_STATE_INACTIVE)
 		return JOB_REASON_PART_INACTIVE;
-	if (p->conf.max_time && (!j->time_limit || j->time_limit > p->conf.max_time))
-		return JOB_REASON_PART_TIME_LIMIT;
-	uint32_t nodes = j->spec.request.nodes_min ? j->spec.request.nodes_min : 1;
-	if ((p->conf.max_nodes && nodes > p->conf.max_nodes) || nodes > bitset_count(&p->nodes))
-		return JOB_REASON_PART_NODE_LIMIT;
-	return JOB_REASON_NONE;
+	return limits_refuse(v, p, j, NULL);
 }
 
 usec_t plan_switches_until(const struct job *j)
@@ -97,29 +96,47 @@ static bool waited_for_switches(const struct sched_view *v, const struct job *j)
 	return until && v->now >= until;
 }
 
+/* The nodes it must not use: kept for those ahead, or somebody else's. */
+static const struct bitset *blocked_for(struct pass *s, const struct job *j, const struct demand *d)
+{
+	if (!owners_matter(&s->owners, d->exclusive_user))
+		return &s->kept;
+	bitset_copy(&s->blocked, &s->kept);
+	owners_block(&s->owners, j->uid, d->exclusive_user, &s->blocked);
+	return &s->blocked;
+}
+
 static enum fit_result try_fit(struct pass *s, const struct job *j, const struct partition *p,
-			       struct fit *ret, uint32_t *ret_cpus_per_task)
+			       struct plan_start *ret, struct demand *ret_demand)
 {
 	struct demand d;
 	if (demand_from(&j->spec.request, &d, NULL) < 0)
 		return FIT_SHORT; /* submission refuses these */
+	limits_bind(s->v, p, &d);
+	pool_limit(&s->pool, p, &d);
 	uint64_t key = hash_mix(j->eval_signature, hash_bytes(p->conf.name, strlen(p->conf.name)));
 	key = waited_for_switches(s->v, j) ? hash_mix(key, 1) : key;
+	key = owners_matter(&s->owners, d.exclusive_user) ? hash_mix(key, j->uid) : key;
 	if (j->eval_signature && map_get(&s->failed, key))
 		return FIT_SHORT;
-	struct fit_scope scope = { &p->nodes, &s->kept, view_topology(s->v, p), waited_for_switches(s->v, j) };
+	struct fit_scope scope = { &p->nodes, blocked_for(s, j, &d), view_topology(s->v, p),
+				   waited_for_switches(s->v, j) };
 	s->tried++;
-	enum fit_result r = fit_find(&s->pool, &d, &scope, s->arena, ret);
-	*ret_cpus_per_task = d.cpus_per_task;
+	enum fit_result r = fit_find(&s->pool, &d, &scope, s->arena, &ret->fit);
+	ret->cpus_per_task = d.cpus_per_task;
+	ret->exclusive = d.exclusive ? EXCLUSIVE_KIND_NODE : d.exclusive_user ? EXCLUSIVE_KIND_USER : EXCLUSIVE_KIND_NO;
+	*ret_demand = d;
 	if (r != FIT_OK && j->eval_signature)
 		map_put(&s->failed, key, s);
 	return r;
 }
 
-static void start(struct pass *s, const struct plan_start *found)
+static void start(struct pass *s, const struct job *j, const struct demand *d, const struct plan_start *found)
 {
-	for (uint32_t i = 0; i < found->fit.count; i++)
-		pool_take(&s->pool, &found->fit.alloc[i]);
+	for (uint32_t i = 0; i < found->fit.count; i++) {
+		pool_take_limited(&s->pool, d, &found->fit.alloc[i]);
+		owners_add(&s->owners, &found->fit.alloc[i], j->uid, found->exclusive == EXCLUSIVE_KIND_USER);
+	}
 	license_pool_take(&s->licenses, found->licenses);
 	vec_push(&s->starts, *found);
 }
@@ -150,10 +167,11 @@ static enum job_reason start_in(struct pass *s, const struct job *j, const struc
 			return JOB_REASON_PRIORITY;
 		if (!license_pool_find(&s->licenses, j->spec.request.licenses, &found.licenses))
 			return JOB_REASON_LICENSES;
-		enum fit_result r = try_fit(s, j, p, &found.fit, &found.cpus_per_task);
+		struct demand d;
+		enum fit_result r = try_fit(s, j, p, &found, &d);
 		if (r != FIT_OK)
 			return r == FIT_REQUIRED_DOWN ? JOB_REASON_REQ_NODE_NOT_AVAIL : JOB_REASON_RESOURCES;
-		start(s, &found);
+		start(s, j, &d, &found);
 		running++;
 		if (j->n_array_tasks && task == j->array_tasks[range].last && left > 1)
 			task = j->array_tasks[++range].first;
@@ -187,13 +205,14 @@ static enum job_reason consider(struct pass *s, const struct job *j)
 		if (position == UINT32_MAX)
 			continue;
 		const struct partition *p = s->v->partitions[position];
-		enum job_reason refused = partition_refuses(p, j);
-		if (refused != JOB_REASON_NONE) {
-			reason = refused;
+		bool kept = bitset_has(&s->partition_kept, position);
+		if (kept && j->reason == JOB_REASON_PRIORITY) { /* nothing new for it here */
+			reason = JOB_REASON_PRIORITY;
 			continue;
 		}
-		if (bitset_has(&s->partition_kept, position)) {
-			reason = JOB_REASON_PRIORITY;
+		enum job_reason refused = partition_refuses(s->v, p, j);
+		if (refused != JOB_REASON_NONE || kept) {
+			reason = refused != JOB_REASON_NONE ? refused : JOB_REASON_PRIORITY;
 			continue;
 		}
 		bool done = false;
@@ -234,6 +253,8 @@ void plan_make(const struct sched_view *v, uint64_t budget, struct arena *a, str
 	s.pool.mix = &s.mix;
 	license_pool_init(&s.licenses, v, a);
 	bitset_init_in(&s.kept, v->node_count, a);
+	bitset_init_in(&s.blocked, v->node_count, a);
+	owners_init(&s.owners, v->running, v->running_count, v->node_count, a);
 	bitset_init_in(&s.partition_kept, v->partition_count, a);
 	walk(&s);
 	ret->starts = arena_dup(a, s.starts.at, s.starts.count * sizeof(*s.starts.at));
@@ -262,7 +283,9 @@ bool plan_possible(const struct sched_view *v, const struct resource_request *r,
 			buf_puts(ret_why, err.text);
 		return false;
 	}
+	limits_bind(v, p, &d);
 	pool_init(&pool, v, true, a);
+	pool_limit(&pool, p, &d);
 	bool ok = fit_find(&pool, &d, &scope, a, &fit) == FIT_OK;
 	if (!ok && ret_why)
 		fit_explain(&pool, &d, &scope, ret_why);

@@ -17,6 +17,7 @@ struct plan_start {
 	bool has_task;
 	uint32_t task_id; /* of a pending array */
 	const char *partition;
+	enum exclusive_kind exclusive; /* by request or partition */
 	const char *licenses; /* what it takes, as name:count,...; NULL for none */
 	struct fit fit;
 	uint32_t cpus_per_task;

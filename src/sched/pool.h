@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct arena;
+struct demand;
 struct mix;
 struct sched_view;
 
@@ -27,8 +28,12 @@ struct pool_node {
 	struct geometry geometry;
 	uint32_t free_cpus;
 	uint32_t *free_cores;      /* by socket */
+	uint32_t *plain_cores;     /* of these, what jobs without GPUs may use; NULL: all */
+	uint32_t limit_count;
+	uint32_t *limited;         /* CPUs in use under each limit of the pool, by limit and socket */
 	uint64_t free_mem;
 	struct bitset used_cpus;
+	struct bitset spec_cpus, gpu_cpus; /* set aside for the system; for jobs with GPUs */
 	struct bitset *used_gres;  /* parallel to node->gres; of GPUs also those that are shared */
 	uint64_t *used_counts;     /* for those without devices */
 	uint32_t **used_parts;     /* of each GPU, for what shares GPUs; NULL when nothing does */
@@ -42,7 +47,14 @@ struct pool_state {
 	struct bitset nodes;
 };
 
+/* MaxCPUsPerNode and MaxCPUsPerSocket of a partition: for all its jobs on a node together. */
+struct pool_limit {
+	const struct partition *partition;
+	uint32_t per_node, per_socket; /* 0 is no limit */
+};
+
 struct pool {
+	VEC(struct pool_limit) limits;
 	struct arena *arena;
 	struct pool_node *nodes;
 	uint32_t count;
@@ -58,6 +70,10 @@ struct pool {
 void pool_init(struct pool *p, const struct sched_view *v, bool as_if_idle, struct arena *a);
 void pool_done(struct pool *p);
 void pool_take(struct pool *p, const struct node_alloc *alloc); /* carve out one node's part */
+/* The same for a job under the demand's limit. */
+void pool_take_limited(struct pool *p, const struct demand *d, const struct node_alloc *alloc);
+/* Says in the demand which of the pool's limits the partition's jobs fall under. */
+void pool_limit(const struct pool *p, const struct partition *partition, struct demand *d);
 void pool_give(struct pool *p, const struct node_alloc *alloc); /* as if the job had ended there */
 
 uint32_t pool_find(struct pool *p, const char *name); /* UINT32_MAX: no such node */

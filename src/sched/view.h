@@ -7,6 +7,8 @@
 #include "base/time.h"
 #include "schema/job.h"
 #include "schema/node.h"
+#include "sched/limits.h"
+#include "text/selectparams.h"
 
 struct topology;
 
@@ -18,6 +20,10 @@ struct sched_view {
 	uint32_t partition_count;
 	const struct job *const *pending; /* in the order in which they should start */
 	uint32_t pending_count;
+	const struct job *const *running; /* those that hold nodes; only in views for planning */
+	uint32_t running_count;
+	struct select_rules select;
+	struct memory_limits max_memory; /* of the cluster, for partitions without their own */
 	const struct license *licenses;
 	uint32_t license_count;
 	uint32_t unexplained; /* pending jobs whose reason is still None */

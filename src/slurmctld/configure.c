@@ -7,6 +7,7 @@
 #include "host/loop.h"
 #include "slurmctld/ctld.h"
 #include "text/licenses.h"
+#include "text/selectparams.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +27,19 @@ static void set_settings(struct settings *to, const struct slurm_conf *from)
 				 .def_mem_per_cpu = from->def_mem_per_cpu_mib,
 				 .has_def_mem_per_node = from->has_def_mem_per_node_mib,
 				 .def_mem_per_node = from->def_mem_per_node_mib,
-				 .enforce_part_limits = !str_ieq(from->enforce_part_limits, "NO") };
+				 .has_def_mem_per_gpu = from->has_def_mem_per_gpu_mib,
+				 .def_mem_per_gpu = from->def_mem_per_gpu_mib,
+				 .has_def_cpu_per_gpu = from->has_def_cpu_per_gpu,
+				 .def_cpu_per_gpu = from->def_cpu_per_gpu,
+				 .enforce_part_limits = str_ieq(from->enforce_part_limits, "ALL") ? ENFORCE_ALL :
+							str_ieq(from->enforce_part_limits, "ANY") ? ENFORCE_ANY :
+												    ENFORCE_NO,
+				 .disable_root_jobs = from->disable_root_jobs,
+				 .allow_spec = from->allow_spec_resources_usage,
+				 .max_memory = { from->has_max_mem_per_cpu_mib ? from->max_mem_per_cpu_mib : 0,
+						 from->has_max_mem_per_node_mib ? from->max_mem_per_node_mib : 0 } };
+	if (select_rules_parse(from->select_type_parameters ? from->select_type_parameters : "", &to->select, NULL) < 0)
+		to->select = (struct select_rules){}; /* cannot be: it was checked when it was loaded */
 	snprintf(to->gres_types, sizeof(to->gres_types), "%s", from->gres_types ? from->gres_types : "");
 }
 

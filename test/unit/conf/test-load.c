@@ -334,7 +334,7 @@ static void test_check_print(void **state)
 		{ "/etc/slurm/slurm.conf",
 		  HEAD "ProctrackType=proctrack/linuxproc\nKillWait=1\nKillWait=2\n"
 		       "SlurmdParameters=config_overrides,x=1\n"
-		       "NodeName=a CoreSpecCount=1\nNodeName=b CoreSpecCount=1 State=CLOUD\n"
+		       "NodeName=a Parameters=x\nNodeName=b Parameters=x State=CLOUD\n"
 		       "PartitionName=p Nodes=a\n" },
 		{},
 	};
@@ -345,7 +345,7 @@ static void test_check_print(void **state)
 			    "slurm.conf:2: note: ProctrackType: understood, has no effect yet\n"
 			    "slurm.conf:4: note: KillWait: given again, this replaces slurm.conf:3\n"
 			    "slurm.conf:5: note: SlurmdParameters=x=1: understood, has no effect yet\n"
-			    "slurm.conf:6: note: CoreSpecCount: understood, has no effect yet\n"
+			    "slurm.conf:6: note: Parameters: understood, has no effect yet\n"
 			    "slurm.conf:7: note: State=CLOUD: understood, has no effect yet\n"
 			    "slurm.conf:8: note: no partition has Default=YES: every job must name one\n");
 	const struct test_file bad[] = {

@@ -118,7 +118,8 @@ static void submit(struct world *w)
 	if (world_draw(w, 3) == 0)
 		s.partition = list;
 	if (world_draw(w, 5) == 0)
-		s.request.exclusive = EXCLUSIVE_KIND_NODE;
+		s.request.exclusive = world_draw(w, 2) ? EXCLUSIVE_KIND_NODE : EXCLUSIVE_KIND_USER;
+	w->uid = 1000 + (uint32_t)world_draw(w, 3);
 	if (world_draw(w, 5) == 0)
 		s.hold = true;
 	static char and[] = "a:2,b", or[] = "a|b:2";

@@ -101,6 +101,19 @@ void world_init(struct world *w, uint32_t nodes, uint32_t cpus, uint32_t gpus)
 		world_register(w, i, "boot-1");
 }
 
+void world_partition(struct world *w, const char *name, struct partition_conf conf)
+{
+	const struct partition *now = cluster_partition(&w->c, name);
+	struct decision d = world_decision(w);
+	struct partition_configured *ev = &decision_event(&d, EVENT_PARTITION_CONFIGURED)->partition_configured;
+	ev->nodes = bitset_dup(&now->nodes, w->turn);
+	ev->conf = conf;
+	ev->conf.name = arena_strdup(w->turn, name);
+	ev->conf.nodes = arena_strdup(w->turn, now->conf.nodes);
+	ev->conf.is_default = now->conf.is_default;
+	world_commit(w, &d);
+}
+
 void world_licenses(struct world *w, const char *totals)
 {
 	struct license_list l = {};
@@ -138,7 +151,7 @@ uint32_t world_submit(struct world *w, const struct job_spec *spec, struct error
 	static uint8_t script[] = "#!/bin/sh\ntrue\n";
 	struct submit_request request = { .spec = *spec, .script = { script, sizeof(script) - 1 },
 					  .token = 1 + world_draw(w, UINT64_MAX - 1) };
-	struct submission s = { .request = &request, .caller = { 1000, 1000, false }, .user = "ann",
+	struct submission s = { .request = &request, .caller = { w->uid ? w->uid : 1000, 1000, false }, .user = "ann",
 				.group = "ann", .now = w->now };
 	struct submit_reply reply = {};
 	struct decision d = world_decision(w);

@@ -13,12 +13,15 @@ struct world {
 	struct arena *turn;
 	usec_t now;
 	uint64_t seed;
+	uint32_t uid; /* who submits; 0 stands for 1000 */
 	bool check; /* cluster_check after every event */
 };
 
 uint64_t world_draw(struct world *w, uint64_t below);
 /* `nodes` nodes of `cpus` CPUs and `gpus` GPUs in the partitions "main" (all, default) and "half". */
 void world_init(struct world *w, uint32_t nodes, uint32_t cpus, uint32_t gpus);
+/* Another configuration of the partition "main" or "half"; name and nodes stay. */
+void world_partition(struct world *w, const char *name, struct partition_conf conf);
 void world_licenses(struct world *w, const char *totals);
 void world_done(struct world *w);
 /* Applies and clears; forgets the turn's memory. */

@@ -172,7 +172,7 @@ static void enums_and_attributes(void **state)
 	assert_int_equal(v, JOB_STATE_OUT_OF_MEMORY);
 	assert_string_equal(enum_text(&error_code_enum, E_INVALID_JOB_ID), "Invalid job id specified");
 	char value[16];
-	assert_true(field_attr(record_field_by_key(&partition_conf_record, "lln"), "use", value, sizeof(value)));
+	assert_true(field_attr(record_field_by_key(&partition_conf_record, "gracetime"), "use", value, sizeof(value)));
 	assert_string_equal(value, "no");
 }
 
