@@ -131,7 +131,8 @@ static int add_entries(const struct parts *p)
 				       .n_each = (uint32_t)gpus->count,
 				       .one_sharing = one_at_a_time(p),
 				       .spread = conf_has_word(parameters, "LL_SHARED_GRES"),
-				       .several = conf_has_word(parameters, "MULTIPLE_SHARING_GRES_PJ") };
+				       .several = !one_at_a_time(p) &&
+						  conf_has_word(parameters, "MULTIPLE_SHARING_GRES_PJ") };
 		for (uint32_t d = 0; p->each[i] && d < gpus->count; d++)
 			g.count += p->each[i][d];
 		for (size_t k = 0; g.count && k < count; k++)

@@ -118,7 +118,8 @@ static uint64_t gpus_with_room(const struct pool_node *n, const struct need *nee
 	for (uint32_t g = 0; g < n->node->n_gres; g++)
 		for (uint32_t k = 0; gres_matches(&n->node->gres[g], need->name, need->type) &&
 				     k < n->node->gres[g].n_each; k++)
-			gpus += pool_parts_free(n, g, k) >= need->per_task;
+			gpus += pool_parts_free(n, g, k) >= need->per_task &&
+				(!gpus || !n->node->gres[g].one_sharing);
 	return gpus;
 }
 
@@ -303,15 +304,17 @@ static void enter_devices(struct taking *t, const char *name, const struct bitse
 {
 	for (uint32_t g = 0; g < t->n->node->n_gres; g++) {
 		const struct node_gres *have = &t->n->node->gres[g];
+		struct gres_alloc *got = NULL;
 		for (uint32_t k = 0; str_eq(have->name, name) && k < have->used.bits; k++) {
 			if (!bitset_has(now, have->first + k))
 				continue;
-			struct gres_alloc *got = entry_of(t, have);
+			got = got ? got : entry_of(t, have);
 			if (!got->devices.bits)
 				bitset_init_in(&got->devices, now->bits, t->arena);
 			bitset_add(&got->devices, have->first + k);
-			got->count = bitset_count(&got->devices);
 		}
+		if (got)
+			got->count = bitset_count(&got->devices);
 	}
 }
 

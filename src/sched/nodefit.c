@@ -361,7 +361,8 @@ static void take_cores(const struct taking *t, uint32_t tasks, uint32_t want)
 {
 	const struct pool_node *n = t->n;
 	uint32_t got = 0, *left = ARENA_ARRAY(t->arena, uint32_t, n->geometry.sockets);
-	bool capped = t->d->ntasks_per_socket && !t->d->overcommit && !t->d->exclusive;
+	bool capped = t->d->ntasks_per_socket && !t->d->overcommit && !t->d->exclusive &&
+		      t->sockets == UINT32_MAX;
 	for (uint32_t s = 0; s < n->geometry.sockets; s++)
 		left[s] = cores_free_on(n, t->d, s);
 	bitset_init_in(&t->out->cores, n->node->conf.cpus, t->arena);

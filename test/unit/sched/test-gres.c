@@ -406,6 +406,14 @@ static void test_tasks_and_parts(void **state)
 	EXPECT(&b, "shard=1@1 shard=1@2 cpus=2-3", .per_task = "shard:1", .tasks = 2, .flags = "one-task-per-sharing");
 	EXPECT(&b, "no", .per_task = "shard:1", .tasks = 3, .flags = "one-task-per-sharing");
 	box_done(&b);
+
+	box_begin(&b, 1, 8);
+	add_gpus(&b, NULL, 0, 3, -1);
+	add_parts(&b, "mps", NULL, 0, 3, 100)->one_sharing = true;
+	box_end(&b);
+	EXPECT(&b, "no", .per_task = "mps:10", .tasks = 2, .flags = "one-task-per-sharing"); /* one GPU at a time */
+	EXPECT(&b, "mps=20@0 cpus=0-1", .per_task = "mps:10", .tasks = 2);
+	box_done(&b);
 }
 
 static void test_exclusive(void **state)
