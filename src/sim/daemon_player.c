@@ -17,9 +17,12 @@
 static int read_conf_text(void *arg, const char *path, struct buf *ret)
 {
 	const struct cast *c = arg;
-	if (!str_ends(path, "slurm.conf"))
+	if (str_ends(path, "slurm.conf"))
+		buf_puts(ret, c->conf_text);
+	else if (str_ends(path, "gres.conf"))
+		buf_puts(ret, "Name=gpu File=/dev/gpu[0-1]\n");
+	else
 		return -ENOENT;
-	buf_puts(ret, c->conf_text);
 	return 0;
 }
 

@@ -28,7 +28,8 @@ static void write_conf(struct cast *c)
 		 "AuthInfo=socket=/run/auth.sock,key=%s\nStateSaveLocation=/state\nSlurmdSpoolDir=/spool/%%n\n"
 		 "SlurmdParameters=config_overrides\nReturnToService=2\nSlurmdTimeout=60\nKillWait=2\nMinJobAge=10000000\n"
 		 "MaxBatchRequeue=1000\nDefMemPerCPU=10\nLicenses=sim:3\n"
-		 "NodeName=n[1-%u] CPUs=4 Sockets=1 CoresPerSocket=4 RealMemory=1000\n"
+		 "GresTypes=gpu,shard\n"
+		 "NodeName=n[1-%u] CPUs=4 Sockets=1 CoresPerSocket=4 RealMemory=1000 Gres=gpu:2,shard:8\n"
 		 "PartitionName=main Nodes=ALL Default=YES\n",
 		 c->key_path, c->node_count);
 }

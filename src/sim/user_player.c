@@ -104,6 +104,12 @@ static void submit(struct user_player *u)
 		snprintf(array, sizeof(array), "0-%u%%2", (unsigned)((x >> 20) % 4));
 		q.spec.array = array;
 	}
+	char gpu[] = "gpu", shard[] = "shard";
+	struct gres_request gres = { .name = (x >> 44) % 2 ? gpu : shard, .count = 1 + (x >> 48) % 2 };
+	if ((x >> 52) % 3 == 0) {
+		q.spec.request.gres_per_node = &gres;
+		q.spec.request.n_gres_per_node = 1;
+	}
 	if ((x >> 30) % 8 == 0) {
 		q.spec.has_time_limit = true;
 		q.spec.time_limit = USEC_PER_MIN;
