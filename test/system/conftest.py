@@ -299,7 +299,9 @@ def take_sanitizer_reports():
     if not SANITIZER_LOGS:
         return ""
     reports = sorted(Path(SANITIZER_LOGS).glob("report*"))
-    text = "\n".join(p.read_text(errors="replace")[:4000] for p in reports)
+    lines = [line for p in reports for line in p.read_text(errors="replace")[:4000].splitlines()]
+    # The leak checker says so when the machine is too busy to stop a thread in time; it is no finding.
+    text = "\n".join(line for line in lines if "was not suspended. False leaks are possible" not in line)
     for p in reports:
         p.unlink()
     return text
