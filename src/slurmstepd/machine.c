@@ -105,8 +105,7 @@ static enum stepd_mode do_terminate(struct stepd *s, const void *what)
 	const struct terminate_job *t = what;
 
 	say_cancelled(s, t->why);
-	family_signal(s, SIGCONT);
-	family_signal(s, SIGTERM);
+	family_terminate(s);
 	deadline_in(s, (usec_t)t->kill_wait_sec * USEC_PER_SEC);
 	return STEPD_STOPPING;
 }
@@ -116,8 +115,7 @@ static enum stepd_mode do_stop_orphan(struct stepd *s, const void *what)
 {
 	(void)what;
 	log_error("%s: srun is gone, the step is ended", s->name);
-	family_signal(s, SIGCONT);
-	family_signal(s, SIGTERM);
+	family_terminate(s);
 	deadline_in(s, (usec_t)s->launch.kill_wait_sec * USEC_PER_SEC);
 	return STEPD_STOPPING;
 }

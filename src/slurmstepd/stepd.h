@@ -143,5 +143,6 @@ void affinity_tell(const struct stepd *s, const struct task *t, bool is_set);
 
 /* family.c */
 void family_signal(struct stepd *s, int signo); /* every descendant */
+void family_terminate(struct stepd *s);         /* TERM for every descendant; nobody slips through */
 void tasks_signal(struct stepd *s, int signo);  /* the tasks' process groups */
 void family_reap(struct stepd *s);

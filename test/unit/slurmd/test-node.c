@@ -304,6 +304,21 @@ static void test_terminate_is_patient(void **state)
 	assert_int_equal(access(world_path(w, "work/tidy"), F_OK), 0);
 }
 
+/* Nothing slips through that is started while the processes are looked up. */
+static void test_terminate_amid_forks(void **state)
+{
+	struct world *w = *state;
+
+	world_launch(w, world_batch(w, 34,
+				    "for i in $(seq 300); do [ $i = 50 ] && : > ran; "
+				    "sleep 1000 & done; wait"));
+	world_wait_file(w, "work/ran");
+	world_order(w, MSG_TERMINATE_JOB,
+		    &(struct terminate_job) { .job_id = 34, .attempt = 1, .kill_wait_sec = 3600 });
+	world_wait_ends(w, 1);
+	assert_int_equal(w->ends[0].exit_signal, SIGTERM);
+}
+
 static void test_terminate_one_step(void **state)
 {
 	struct world *w = *state;
@@ -656,6 +671,7 @@ int main(void)
 		NODE_TEST(test_terminate),
 		NODE_TEST(test_terminate_stubborn),
 		NODE_TEST(test_terminate_is_patient),
+		NODE_TEST(test_terminate_amid_forks),
 		NODE_TEST(test_terminate_one_step),
 		NODE_TEST(test_terminate_nothing),
 		NODE_TEST(test_leftovers_are_ended),
