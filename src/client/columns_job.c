@@ -161,6 +161,12 @@ VALUE(cores_per_socket)
 	put_wish(j->spec.request.has_cores_per_socket, j->spec.request.cores_per_socket, out);
 }
 
+VALUE(core_spec)
+{
+	if (j->spec.request.has_core_spec)
+		buf_printf(out, "%u", j->spec.request.core_spec);
+}
+
 VALUE(threads_per_core)
 {
 	put_wish(j->spec.request.has_threads_per_core, j->spec.request.threads_per_core, out);
@@ -591,6 +597,7 @@ static const struct job_value job_values[] = {
 	[COLUMN_VALUE_REQ_SWITCH] = { req_switch },
 	[COLUMN_VALUE_SEGMENT_SIZE] = { segment_size },
 	[COLUMN_VALUE_CORES_PER_SOCKET] = { cores_per_socket },
+	[COLUMN_VALUE_CORE_SPEC] = { core_spec },
 	[COLUMN_VALUE_CPUS_PER_TASK] = { NULL, cpus_per_task_number },
 	[COLUMN_VALUE_CPUS_PER_TRES] = { cpus_per_tres },
 	[COLUMN_VALUE_DEADLINE] = { deadline },

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "client/table.h"
+#include "text/billing.h"
 #include "text/date.h"
 #include "text/filename.h"
 #include "text/idset.h"
@@ -255,15 +256,20 @@ static void total_allocs(struct gres_totals *t, const struct node_alloc *alloc, 
 	}
 }
 
-static void put_tres(const struct show_context *c, uint32_t cpus, uint64_t mem, uint32_t nodes,
-		     const struct gres_totals *t, struct buf *out)
+static void put_tres(const struct job *j, const struct show_context *c, uint32_t cpus, uint64_t mem,
+		     uint32_t nodes, const struct gres_totals *t, struct buf *out)
 {
+	struct billing_gres gres[ARRAY_COUNT(t->at)];
+	struct billing_counts counts = { cpus, mem, nodes, gres, t->count };
+	for (uint32_t i = 0; i < t->count; i++)
+		gres[i] = (struct billing_gres) { t->at[i].name, t->at[i].count };
 	buf_printf(out, "cpu=%u", cpus);
 	if (mem) {
 		buf_puts(out, ",mem=");
 		text_put_memory(c, mem, out);
 	}
-	buf_printf(out, ",node=%u,billing=%u", nodes, cpus);
+	buf_printf(out, ",node=%u,billing=%llu", nodes,
+		   (unsigned long long)billing(j->billing_weights, j->billing_max, &counts));
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->at[i].count)
 			buf_printf(out, ",gres/%s=%llu", t->at[i].name,
@@ -285,7 +291,7 @@ void job_print_req_tres(const struct job *j, const struct show_context *c, struc
 						: 0;
 	if (r->has_mem_per_gpu_mib)
 		mem = r->mem_per_gpu_mib * *total_of(&t, "gpu");
-	put_tres(c, cpus, mem, nodes, &t, out);
+	put_tres(j, c, cpus, mem, nodes, &t, out);
 }
 
 void job_print_alloc_tres(const struct job *j, const struct show_context *c, struct buf *out)
@@ -295,7 +301,7 @@ void job_print_alloc_tres(const struct job *j, const struct show_context *c, str
 	struct gres_totals t = {};
 	uint64_t mem = 0;
 	total_allocs(&t, j->alloc, j->n_alloc, &mem);
-	put_tres(c, cpus_in(j->alloc, j->n_alloc), mem, j->n_alloc, &t, out);
+	put_tres(j, c, cpus_in(j->alloc, j->n_alloc), mem, j->n_alloc, &t, out);
 }
 
 void step_print_tres(const struct step *s, const struct show_context *c, struct buf *out)

@@ -166,8 +166,11 @@ static void show_size(const struct job *j, const struct show_context *c, struct 
 	show_break(c, out);
 	buf_puts(out, "Socks/Node=");
 	put_wish(r->has_sockets_per_node, r->sockets_per_node, out);
-	buf_printf(out, " NtasksPerN:B:S:C=%u:0:*:* CoreSpec=*",
+	buf_printf(out, " NtasksPerN:B:S:C=%u:0:*:* ",
 		   r->has_ntasks_per_node ? r->ntasks_per_node : 0);
+	buf_puts(out, r->has_thread_spec ? "ThreadSpec=" : "CoreSpec=");
+	put_wish(r->has_core_spec || r->has_thread_spec,
+		 r->has_thread_spec ? r->thread_spec : r->core_spec, out);
 }
 
 /* Do two nodes of the allocation have the same share?  Then they are on one line. */

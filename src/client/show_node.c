@@ -8,6 +8,7 @@
 #include "client/node_text.h"
 #include "client/show.h"
 #include "schema/node.h"
+#include "sched/cores.h"
 
 static void show_hardware(const struct node *n, const struct show_context *c, struct buf *out)
 {
@@ -17,7 +18,7 @@ static void show_hardware(const struct node *n, const struct show_context *c, st
 	buf_printf(out, "CoresPerSocket=%u ", n->conf.cores_per_socket);
 	show_break(c, out);
 	buf_printf(out, "CPUAlloc=%u CPUEfctv=%u CPUTot=%u CPULoad=", node_cpus_used(n),
-		   node_cpus(n), node_cpus(n));
+		   node_job_cpus(n), node_cpus(n));
 	if (n->last_response)
 		buf_printf(out, "%.2f", n->cpu_load);
 	else
@@ -48,6 +49,32 @@ static void show_hardware(const struct node *n, const struct show_context *c, st
 
 enum { SLURMD_PORT = 6818 };
 
+/* What the system keeps, when it keeps something. */
+static void show_set_aside(const struct node *n, const struct show_context *c, struct buf *out)
+{
+	const struct node_conf *conf = &n->conf;
+	if (!conf->core_spec_count && str_empty(conf->cpu_spec_list) && !conf->mem_spec_limit_mib)
+		return;
+	show_break(c, out);
+	const char *between = "";
+	if (conf->core_spec_count) {
+		buf_printf(out, "CoreSpecCount=%u", conf->core_spec_count);
+		between = " ";
+	}
+	if (conf->core_spec_count || !str_empty(conf->cpu_spec_list)) {
+		struct bitset cpus;
+		bitset_init(&cpus, conf->cpus);
+		node_spec_cpus(n, &cpus);
+		buf_printf(out, "%sCPUSpecList=", between);
+		bitset_print(&cpus, out);
+		bitset_done(&cpus);
+		between = " ";
+	}
+	if (conf->mem_spec_limit_mib)
+		buf_printf(out, "%sMemSpecLimit=%llu", between,
+			   (unsigned long long)conf->mem_spec_limit_mib);
+}
+
 static void show_machine(const struct node *n, const struct show_context *c, struct buf *out)
 {
 	show_break(c, out);
@@ -69,11 +96,7 @@ static void show_machine(const struct node *n, const struct show_context *c, str
 	else
 		buf_puts(out, "N/A");
 	buf_printf(out, " Sockets=%u Boards=%u", n->conf.sockets, n->conf.boards);
-	if (n->conf.mem_spec_limit_mib) {
-		show_break(c, out);
-		buf_printf(out, "MemSpecLimit=%llu",
-			   (unsigned long long)n->conf.mem_spec_limit_mib);
-	}
+	show_set_aside(n, c, out);
 }
 
 static void show_state(const struct node *n, const struct show_context *c, struct buf *out)
@@ -81,9 +104,13 @@ static void show_state(const struct node *n, const struct show_context *c, struc
 	show_break(c, out);
 	buf_puts(out, "State=");
 	node_status_print(node_status_of(n), out);
-	buf_printf(out, " ThreadsPerCore=%u TmpDisk=%llu Weight=%u Owner=N/A MCS_label=N/A",
-		   n->conf.threads_per_core, (unsigned long long)n->conf.tmp_disk_mib,
-		   n->conf.weight);
+	buf_printf(out, " ThreadsPerCore=%u TmpDisk=%llu Weight=%u Owner=", n->conf.threads_per_core,
+		   (unsigned long long)n->conf.tmp_disk_mib, n->conf.weight);
+	if (n->owner_jobs)
+		buf_printf(out, "%s(%u)", n->owner ? n->owner : "", n->owner_uid);
+	else
+		buf_puts(out, "N/A");
+	buf_puts(out, " MCS_label=N/A");
 	if (!str_empty(n->partitions)) {
 		show_break(c, out);
 		buf_printf(out, "Partitions=%s ", n->partitions);

@@ -13,6 +13,7 @@
 #include "conf/loader.h"
 #include "conf/value.h"
 #include "text/hostlist.h"
+#include "text/idset.h"
 
 #include <string.h>
 
@@ -134,6 +135,17 @@ static bool check_line(struct loader *ld, struct node_text *t)
 	bool good = cpus_derive(ld, t->where, n);
 	if (n->core_spec_count && n->cpu_spec_list) {
 		report(ld, t->where, "CoreSpecCount and CpuSpecList exclude each other: give one of them");
+		good = false;
+	}
+	if (n->core_spec_count && n->core_spec_count >= n->sockets * n->cores_per_socket) {
+		report(ld, t->where, "CoreSpecCount=%u leaves nothing of %u cores", n->core_spec_count,
+		       n->sockets * n->cores_per_socket);
+		good = false;
+	}
+	struct array_spec cpus;
+	if (n->cpu_spec_list && array_parse(n->cpu_spec_list, n->cpus, ld->arena, &cpus, NULL) < 0) {
+		report(ld, t->where, "CpuSpecList=%s: write numbers of CPUs below %u, as in 0,2-3", n->cpu_spec_list,
+		       n->cpus);
 		good = false;
 	}
 	if (n->mem_spec_limit_mib && n->mem_spec_limit_mib >= n->real_memory_mib) {

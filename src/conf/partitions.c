@@ -3,8 +3,10 @@
  * becomes the plain list of their names in the order of the file, without ALL and NodeSets. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "conf/loader.h"
+#include "text/billing.h"
 #include "text/duration.h"
 #include "text/hostlist.h"
 
@@ -57,6 +59,17 @@ static bool check_limits(struct loader *ld, const char *where, const struct part
 	    !str_ends(p->oversubscribe, ":1")) {
 		report(ld, where, "OverSubscribe=%s: sharing CPUs is not built yet: write NO or EXCLUSIVE",
 		       p->oversubscribe);
+		return false;
+	}
+	struct error err = {};
+	struct hostlist hosts;
+	if (p->alloc_nodes && !str_ieq(p->alloc_nodes, "ALL") &&
+	    hostlist_expand(p->alloc_nodes, ld->arena, &hosts, &err) < 0) {
+		report(ld, where, "AllocNodes=%s: %s", p->alloc_nodes, err.text);
+		return false;
+	}
+	if (p->tres_billing_weights && billing_check(p->tres_billing_weights, &err) < 0) {
+		report(ld, where, "TRESBillingWeights=%s: %s", p->tres_billing_weights, err.text);
 		return false;
 	}
 	if (p->exclusive > EXCLUSIVE_KIND_USER) {

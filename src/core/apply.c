@@ -302,6 +302,8 @@ static void apply_job_started(struct cluster *c, const struct job_started *ev)
 	j->ntasks = ev->ntasks;
 	j->cpus_per_task = ev->cpus_per_task;
 	set_text(&j->partition, ev->partition);
+	const struct partition *p = cluster_partition(c, ev->partition);
+	set_text(&j->billing_weights, p ? p->conf.tres_billing_weights : NULL);
 	set_text(&j->node_list, ev->node_list);
 	set_text(&j->batch_host, ev->batch_host);
 	set_text(&j->licenses_alloc, ev->licenses);

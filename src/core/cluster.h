@@ -34,7 +34,7 @@ struct settings {
 	uint64_t def_mem_per_gpu;
 	uint32_t def_cpu_per_gpu;
 	enum { ENFORCE_NO, ENFORCE_ANY, ENFORCE_ALL } enforce_part_limits; /* how many of the job's partitions */
-	bool disable_root_jobs, allow_spec;
+	bool disable_root_jobs, allow_spec, bills_largest;
 	struct select_rules select;
 	struct memory_limits max_memory;
 	char gres_types[1024];

@@ -378,6 +378,8 @@ static void describe(struct accept *a, const struct partition *p)
 	j->groups = (uint32_t *)(uintptr_t)s->groups;
 	j->n_groups = s->group_count;
 	j->partition = p->conf.name;
+	j->billing_weights = p->conf.tres_billing_weights;
+	j->billing_max = a->c->settings.bills_largest;
 	j->attempt = 1;
 	j->submit_time = s->now;
 	j->eligible_time = j->spec.has_begin_time && j->spec.begin_time > s->now ? j->spec.begin_time : s->now;

@@ -40,8 +40,8 @@ uint32_t node_job_cpus(const struct node *n)
 {
 	AUTO_ARENA struct arena *a = arena_new();
 	struct bitset spec;
-	if (!n->conf.core_spec_count && str_empty(n->conf.cpu_spec_list))
-		return n->conf.cpus;
+	if (!n->conf.cpus || (!n->conf.core_spec_count && str_empty(n->conf.cpu_spec_list)))
+		return n->conf.cpus ? n->conf.cpus : n->facts.cpus;
 	bitset_init_in(&spec, n->conf.cpus, a);
 	node_spec_cpus(n, &spec);
 	return n->conf.cpus - bitset_count(&spec);

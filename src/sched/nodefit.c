@@ -21,6 +21,8 @@ struct geometry node_geometry(const struct node *n)
 {
 	struct geometry g = { n->conf.sockets ? n->conf.sockets : 1, n->conf.cores_per_socket,
 			      n->conf.threads_per_core ? n->conf.threads_per_core : 1 };
+	if (g.cores && g.threads > 1 && g.sockets * g.cores == n->conf.cpus)
+		g.threads = 1; /* CPUs= counts cores */
 	if (!g.cores || g.sockets * g.cores * g.threads != n->conf.cpus) {
 		g.cores = n->conf.cpus / (g.sockets * g.threads);
 		if (g.sockets * g.cores * g.threads != n->conf.cpus) /* CPUs= alone: one thread each */

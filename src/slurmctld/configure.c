@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "host/loop.h"
+#include "sched/limits.h"
 #include "slurmctld/ctld.h"
 #include "text/licenses.h"
 #include "text/selectparams.h"
@@ -36,6 +37,7 @@ static void set_settings(struct settings *to, const struct slurm_conf *from)
 												    ENFORCE_NO,
 				 .disable_root_jobs = from->disable_root_jobs,
 				 .allow_spec = from->allow_spec_resources_usage,
+				 .bills_largest = from->priority_flags && limits_listed(from->priority_flags, "MAX_TRES"),
 				 .max_memory = { from->has_max_mem_per_cpu_mib ? from->max_mem_per_cpu_mib : 0,
 						 from->has_max_mem_per_node_mib ? from->max_mem_per_node_mib : 0 } };
 	if (select_rules_parse(from->select_type_parameters ? from->select_type_parameters : "", &to->select, NULL) < 0)

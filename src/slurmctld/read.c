@@ -127,12 +127,14 @@ static void encode_nodes(struct reading *r)
 		if (!v->nodes[i] || v->nodes[i]->removed || (r->nodes.bits && !bitset_has(&r->nodes, i)))
 			continue;
 		struct node n = *v->nodes[i];
-		char user[256] = "";
+		char user[256] = "", owner[256] = "";
 		buf_clear(&partitions);
 		partitions_of(v, i, &partitions);
 		n.partitions = (char *)(uintptr_t)buf_text(&partitions);
 		if (n.reason && user_name(n.reason_uid, user, sizeof(user)) == 0)
 			n.user_reason = user;
+		if (n.owner_jobs && user_name(n.owner_uid, owner, sizeof(owner)) == 0)
+			n.owner = owner;
 		record_encode_item(tag, &node_record, &n, NULL, &r->body);
 	}
 	struct node_list rest = { .time = v->now, .position = r->position };

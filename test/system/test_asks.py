@@ -74,8 +74,8 @@ def test_shapes(quiet, options, node):
     ("-B 4", "Requested node configuration is not available"),
     ("--threads-per-core=4", "Requested node configuration is not available"),
     ("--gpu-freq=low", "--gpu-freq is not built yet"),
-    ("-S1", "--core-spec is not built yet"),
-    ("--thread-spec=1", "--thread-spec is not built yet"),
+    ("-S1", "--core-spec needs AllowSpecResourcesUsage=YES"),
+    ("--thread-spec=1", "--thread-spec needs AllowSpecResourcesUsage=YES"),
 ])
 def test_what_cannot_be_is_refused(quiet, options, words):
     done = quiet.run("sbatch", *options.split(), "--wrap", "true")
