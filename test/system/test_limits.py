@@ -48,6 +48,7 @@ def test_licenses(quiet):
     job = quiet.ok("scontrol", "show", "job", first)
     assert "Licenses=matlab:2,ansys LicensesAlloc=matlab:2,ansys:1" in job
     wait_reason(quiet, second, "Licenses")
+    until(lambda: (quiet.work / "lic.out").exists() and (quiet.work / "lic.out").read_text(), what="the script to speak")
     quiet.ok("scancel", first)
     quiet.wait_done(second)
     assert (quiet.work / "lic.out").read_text().startswith("matlab:2,ansys:1\n")
