@@ -62,16 +62,27 @@ void mix_add(struct mix *m, const struct demand *d, double times)
 		*rarest = k;
 }
 
+static double tasks_of(const struct job *j)
+{
+	double tasks = 0;
+	for (uint32_t k = 0; k < j->n_array_tasks; k++)
+		tasks += j->array_tasks[k].last - j->array_tasks[k].first + 1;
+	return tasks > 0 ? tasks : 1;
+}
+
+/* Neighbours in the queue often ask for the same: they are counted together. */
 void mix_from_queue(struct mix *m, const struct sched_view *v)
 {
-	for (uint32_t i = 0; i < v->pending_count && i < MIX_LOOK; i++) {
+	for (uint32_t i = 0, next; i < v->pending_count && i < MIX_LOOK; i = next) {
 		const struct job *j = v->pending[i];
 		struct demand d;
-		double tasks = 0;
-		for (uint32_t k = 0; k < j->n_array_tasks; k++)
-			tasks += j->array_tasks[k].last - j->array_tasks[k].first + 1;
+		double times = tasks_of(j);
+		for (next = i + 1; next < v->pending_count && next < MIX_LOOK && j->eval_signature &&
+				   v->pending[next]->eval_signature == j->eval_signature;
+		     next++)
+			times += tasks_of(v->pending[next]);
 		if (demand_from(&j->spec.request, &d, NULL) == 0)
-			mix_add(m, &d, (tasks > 0 ? tasks : 1) * d.nodes_min);
+			mix_add(m, &d, times * d.nodes_min);
 	}
 }
 

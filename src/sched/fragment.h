@@ -12,7 +12,7 @@ struct demand;
 struct pool_node;
 struct sched_view;
 
-enum { MIX_KINDS = 64, MIX_LOOK = 2000 };
+enum { MIX_KINDS = 64, MIX_LOOK = 1000 };
 
 struct mix_kind {
 	uint64_t devices, mem;
