@@ -122,10 +122,42 @@ static uint32_t job_of(const struct event *ev)
 	return 0;
 }
 
+/* Could anything start because of this, or need a reason for waiting? */
+static bool concerns_planner(const struct event *ev)
+{
+	switch (ev->kind) {
+	case EVENT_JOB_SUBMITTED:
+		return ev->job_submitted.job.hold == HOLD_KIND_NONE; /* a held one has its reason already */
+	case EVENT_COUNTERS:
+	case EVENT_BLOB_ADDED:
+	case EVENT_JOB_PURGED:
+	case EVENT_STEP_CREATED:
+	case EVENT_STEP_NODE_ENDED:
+		return false;
+	case EVENT_NODE_CONFIGURED:
+	case EVENT_NODE_REMOVED:
+	case EVENT_PARTITION_CONFIGURED:
+	case EVENT_PARTITION_REMOVED:
+	case EVENT_JOB_STARTED:
+	case EVENT_JOB_ENDING:
+	case EVENT_JOB_NODE_CLEAN:
+	case EVENT_JOB_CHANGED:
+	case EVENT_JOB_REQUEUED:
+	case EVENT_JOB_SPLIT:
+	case EVENT_NODE_REGISTERED:
+	case EVENT_NODE_CHANGED:
+	case EVENT_KIND_COUNT:
+		break;
+	}
+	return true;
+}
+
 void ctld_commit(struct ctld *s, struct decision *d)
 {
+	bool wake = false;
 	for (size_t i = 0; i < d->events.count; i++) {
 		const struct event *ev = &d->events.at[i];
+		wake |= concerns_planner(ev);
 		journal_append(s->journal, ev);
 		apply(&s->cluster, ev);
 		if (s->after_apply)
@@ -141,12 +173,11 @@ void ctld_commit(struct ctld *s, struct decision *d)
 		if (job)
 			waits_job_changed(s, job);
 	}
-	if (d->events.count) {
+	if (wake)
 		planner_wake(s);
-		if (!s->flush_asked) {
-			s->flush_asked = true;
-			loop_defer(s->loop, flush, s);
-		}
+	if (d->events.count && !s->flush_asked) {
+		s->flush_asked = true;
+		loop_defer(s->loop, flush, s);
 	}
 	decision_done(d);
 	*d = (struct decision){ .arena = d->arena };
